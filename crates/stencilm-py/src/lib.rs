@@ -1,0 +1,1 @@
+//! The Python classes of Stencilm: each method is one call into the core.

@@ -1,0 +1,5 @@
+//! The languages that grammars are written in: each file turns one of them into the one IR.
+
+pub mod ebnf;
+pub mod json_schema;
+pub mod regex;

@@ -1,0 +1,1 @@
+//! Regular expressions: ECMA-262 with the `u` flag.

@@ -1,0 +1,394 @@
+//! The arena that owns expressions and what they are made of, each kept once.
+
+use hashbrown::{HashMap, HashTable};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::{hash::BuildHasher, sync::Arc};
+
+use crate::grammar::byte_set::ByteSet;
+use crate::grammar::char_set::CharSet;
+use crate::grammar::expr::{
+    ByteSetId, ClassId, Expr, ExprId, List, LiteralId, LiteralsId, Spelling, TokenName,
+};
+use crate::grammar::hash::{ContentHash, HashKey};
+
+/// An arena of expressions. The constructors (`seq`, `choice`, `repeat`, …) are the only way to
+/// make one; they normalise, so that few different expressions mean the same.
+///
+/// ```
+/// use stencilm::grammar::{CharSet, Exprs, Spelling, UNBOUNDED};
+///
+/// let mut exprs = Exprs::default();
+/// let digit = exprs.chars(&CharSet::new([('0', '9')]), Spelling::Text);
+/// let digits = exprs.repeat(digit, 1, UNBOUNDED);
+/// let more = exprs.seq(&[digits, digits]);
+/// assert_eq!(exprs.show(more), "[0-9]{2,}");
+/// ```
+#[derive(Debug)]
+pub struct Exprs {
+    nodes: Vec<Expr>,
+    facts: Vec<Facts>,
+    pool: Vec<ExprId>,
+    index: HashTable<u32>,
+    pub(crate) key: HashKey,
+    literals: Interner<Arc<[u8]>>,
+    literal_hashes: Vec<ContentHash>,
+    lists: Interner<Arc<[LiteralId]>>,
+    list_hashes: Vec<ContentHash>,
+    byte_sets: Interner<ByteSet>,
+    classes: Interner<Arc<CharSet>>,
+    token_names: Interner<Arc<str>>,
+    /// The class of every scalar value.
+    pub(crate) any: ClassId,
+    bytes: usize,
+}
+
+/// What is known of an expression from its parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub(crate) nullable: bool,
+    /// Rules, special tokens or member names inside.
+    pub(crate) has_calls: bool,
+    /// `And` or `Not` inside, which can hide that nothing matches.
+    pub(crate) has_and: bool,
+    pub(crate) hash: ContentHash,
+}
+
+impl Exprs {
+    /// An empty arena whose content hashes use `key`.
+    #[must_use]
+    pub fn new(key: HashKey) -> Self {
+        let mut classes = Interner::default();
+        let any = ClassId(classes.id(Arc::new(CharSet::any())));
+        let mut exprs = Self {
+            nodes: Vec::new(),
+            facts: Vec::new(),
+            pool: Vec::new(),
+            index: HashTable::new(),
+            key,
+            literals: Interner::default(),
+            literal_hashes: Vec::new(),
+            lists: Interner::default(),
+            list_hashes: Vec::new(),
+            byte_sets: Interner::default(),
+            classes,
+            token_names: Interner::default(),
+            any,
+            bytes: 0,
+        };
+        exprs.intern(Expr::Nothing);
+        exprs.intern(Expr::Empty);
+        exprs
+    }
+
+    /// The expression itself.
+    #[must_use]
+    pub fn get(&self, id: ExprId) -> Expr {
+        self.nodes[id.0 as usize]
+    }
+
+    /// The members of a choice or an intersection.
+    #[must_use]
+    pub fn list(&self, list: List) -> &[ExprId] {
+        &self.pool[list.start as usize..(list.start + list.len) as usize]
+    }
+
+    /// The bytes of an interned literal.
+    #[must_use]
+    pub fn literal(&self, id: LiteralId) -> &[u8] {
+        &self.literals.items[id.0 as usize]
+    }
+
+    /// The literals of a sorted list.
+    #[must_use]
+    pub fn literal_ids(&self, id: LiteralsId) -> &[LiteralId] {
+        &self.lists.items[id.0 as usize]
+    }
+
+    /// An interned set of bytes.
+    #[must_use]
+    pub fn byte_set_of(&self, id: ByteSetId) -> ByteSet {
+        self.byte_sets.items[id.0 as usize]
+    }
+
+    /// An interned set of characters.
+    #[must_use]
+    pub fn class(&self, id: ClassId) -> &Arc<CharSet> {
+        &self.classes.items[id.0 as usize]
+    }
+
+    /// The name of a special token.
+    #[must_use]
+    pub fn token_name(&self, id: TokenName) -> &str {
+        &self.token_names.items[id.0 as usize]
+    }
+
+    /// How many expressions there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Never: `Nothing` and `Empty` are always there.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// About how many bytes the arena holds.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        self.bytes
+            + self.nodes.len() * (size_of::<Expr>() + size_of::<Facts>() + 9)
+            + self.pool.len() * size_of::<ExprId>()
+    }
+
+    /// Whether the empty text matches. (Rules count as not empty: the normalisation makes them so.)
+    #[must_use]
+    pub fn is_nullable(&self, id: ExprId) -> bool {
+        self.facts[id.0 as usize].nullable
+    }
+
+    /// Whether rules, special tokens or member names are inside.
+    #[must_use]
+    pub fn has_calls(&self, id: ExprId) -> bool {
+        self.facts[id.0 as usize].has_calls
+    }
+
+    /// Whether `And` or `Not` is inside.
+    #[must_use]
+    pub fn has_and(&self, id: ExprId) -> bool {
+        self.facts[id.0 as usize].has_and
+    }
+
+    /// The hash of what the expression is made of; without meaning for one with calls.
+    #[must_use]
+    pub fn content_hash(&self, id: ExprId) -> ContentHash {
+        self.facts[id.0 as usize].hash
+    }
+
+    pub(crate) fn intern(&mut self, expr: Expr) -> ExprId {
+        let hash = FxBuildHasher.hash_one(expr);
+        let nodes = &self.nodes;
+        if let Some(&found) = self.index.find(hash, |&i| nodes[i as usize] == expr) {
+            return ExprId(found);
+        }
+        self.insert(hash, expr)
+    }
+
+    /// Interns a choice or an intersection of `members`, which are in their normal form.
+    pub(crate) fn intern_list(&mut self, wrap: fn(List) -> Expr, members: &[ExprId]) -> ExprId {
+        // The list is hashed and compared by its members, not by its place in the pool.
+        let probe = wrap(List { start: 0, len: 0 });
+        let hash = FxBuildHasher.hash_one((probe, members));
+        let (nodes, pool) = (&self.nodes, &self.pool);
+        let found = self.index.find(hash, |&i| match (nodes[i as usize], probe) {
+            (Expr::Choice(list), Expr::Choice(_)) | (Expr::And(list), Expr::And(_)) => {
+                pool[list.start as usize..(list.start + list.len) as usize] == *members
+            }
+            _ => false,
+        });
+        if let Some(&found) = found {
+            return ExprId(found);
+        }
+        let list = List { start: index(self.pool.len()), len: index(members.len()) };
+        self.pool.extend_from_slice(members);
+        self.insert(hash, wrap(list))
+    }
+
+    fn insert(&mut self, hash: u64, expr: Expr) -> ExprId {
+        let id = index(self.nodes.len());
+        let facts = self.facts_of(expr);
+        self.nodes.push(expr);
+        self.facts.push(facts);
+        let (nodes, pool) = (&self.nodes, &self.pool);
+        self.index.insert_unique(hash, id, |&i| rehash(pool, nodes[i as usize]));
+        ExprId(id)
+    }
+
+    /// The id of a literal.
+    pub fn literal_id(&mut self, bytes: &[u8]) -> LiteralId {
+        if let Some(&id) = self.literals.ids.get(bytes) {
+            return LiteralId(id);
+        }
+        self.bytes += bytes.len() + 64;
+        // Suffixes are hashed as (literal, place): hashing their bytes would be quadratic.
+        self.literal_hashes.push(self.key.start(20).with_bytes(&self.key, bytes));
+        LiteralId(self.literals.id(bytes.into()))
+    }
+
+    /// The id of a list of literals; sorts it and drops what comes twice.
+    pub fn literal_list(&mut self, mut literals: Vec<LiteralId>) -> LiteralsId {
+        literals.sort_by(|a, b| self.literal(*a).cmp(self.literal(*b)));
+        literals.dedup();
+        let literals: Arc<[LiteralId]> = literals.into();
+        if let Some(&id) = self.lists.ids.get(&literals) {
+            return LiteralsId(id);
+        }
+        self.bytes += literals.len() * 4 + 64;
+        let hashes = literals.iter().map(|literal| self.literal_hashes[literal.0 as usize]);
+        let start = self.key.start(21);
+        self.list_hashes.push(hashes.fold(start, |hash, next| hash.with_hash(&self.key, next)));
+        LiteralsId(self.lists.id(literals))
+    }
+
+    pub(crate) fn byte_set_id(&mut self, set: ByteSet) -> ByteSetId {
+        ByteSetId(self.byte_sets.id(set))
+    }
+
+    /// The id of a set of characters.
+    pub fn class_id(&mut self, set: &CharSet) -> ClassId {
+        if let Some(&id) = self.classes.ids.get(set) {
+            return ClassId(id);
+        }
+        self.bytes += set.ranges().len() * 8 + 64;
+        ClassId(self.classes.id(Arc::new(set.clone())))
+    }
+
+    /// The id of the name of a special token.
+    pub fn token_id(&mut self, name: &str) -> TokenName {
+        self.bytes += name.len() + 48;
+        TokenName(self.token_names.id(name.into()))
+    }
+
+    fn facts_of(&self, expr: Expr) -> Facts {
+        let of = |id: ExprId| self.facts[id.0 as usize];
+        let key = &self.key;
+        let leaf = |nullable, has_calls, hash| Facts { nullable, has_calls, has_and: false, hash };
+        match expr {
+            Expr::Nothing => leaf(false, false, key.start(0)),
+            Expr::Empty => leaf(true, false, key.start(1)),
+            Expr::Bytes { literal, from } => {
+                let whole = self.literal_hashes[literal.0 as usize];
+                leaf(false, false, key.start(2).with_hash(key, whole).with(key, from.into()))
+            }
+            Expr::OneOf { literals, low, high, depth } => {
+                let whole = self.list_hashes[literals.0 as usize];
+                let run = u64::from(low) << 32 | u64::from(high);
+                let hash = key.start(3).with_hash(key, whole).with(key, run);
+                let first = self.literal_ids(literals)[low as usize];
+                let nullable = self.literal(first).len() == depth as usize;
+                leaf(nullable, false, hash.with(key, depth.into()))
+            }
+            Expr::Bytes1(set) => {
+                let words = self.byte_set_of(set).words();
+                leaf(false, false, words.iter().fold(key.start(4), |hash, &w| hash.with(key, w)))
+            }
+            Expr::Chars { class, spelling } => {
+                leaf(false, false, self.class_hash(5, class, spelling))
+            }
+            Expr::Partial { class, spelling, progress } => {
+                let at = FxBuildHasher.hash_one(progress);
+                leaf(false, false, self.class_hash(6, class, spelling).with(key, at))
+            }
+            Expr::Token(name) => leaf(false, true, key.start(7).with(key, name.0.into())),
+            Expr::Seq(a, b) => {
+                let (a, b) = (of(a), of(b));
+                Facts {
+                    nullable: a.nullable && b.nullable,
+                    has_calls: a.has_calls || b.has_calls,
+                    has_and: a.has_and || b.has_and,
+                    hash: key.start(8).with_hash(key, a.hash).with_hash(key, b.hash),
+                }
+            }
+            Expr::Choice(list) => {
+                let mut facts = self.facts_of_list(key.start(9), list);
+                facts.nullable = self.list(list).iter().any(|&id| self.is_nullable(id));
+                facts
+            }
+            Expr::And(list) => {
+                let mut facts = self.facts_of_list(key.start(10), list);
+                facts.nullable = self.list(list).iter().all(|&id| self.is_nullable(id));
+                facts.has_and = true;
+                facts
+            }
+            Expr::Repeat { body, min, max } => {
+                let body = of(body);
+                let counts = u64::from(min) << 32 | u64::from(max);
+                let hash = key.start(11).with_hash(key, body.hash).with(key, counts);
+                Facts { nullable: min == 0 || body.nullable, hash, ..body }
+            }
+            Expr::Not(id) => {
+                let body = of(id);
+                let hash = key.start(12).with_hash(key, body.hash);
+                Facts { nullable: !body.nullable, has_and: true, hash, ..body }
+            }
+            Expr::Call(rule) => leaf(false, true, key.start(13).with(key, rule.0.into())),
+            Expr::Names { state, .. } => leaf(false, true, key.start(14).with(key, state.into())),
+        }
+    }
+
+    fn class_hash(&self, kind: u64, class: ClassId, spelling: Spelling) -> ContentHash {
+        let key = &self.key;
+        let mut hash = key.start(kind).with(key, spelling as u64);
+        for &(low, high) in self.class(class).ranges() {
+            hash = hash.with(key, u64::from(low) << 32 | u64::from(high));
+        }
+        hash
+    }
+
+    /// Members are hashed in the order of their own hashes: their ids depend on the arena.
+    fn facts_of_list(&self, start: ContentHash, list: List) -> Facts {
+        let facts = self.list(list).iter().map(|id| self.facts[id.0 as usize]);
+        let mut hashes: Vec<ContentHash> = facts.clone().map(|facts| facts.hash).collect();
+        hashes.sort_unstable();
+        Facts {
+            nullable: false,
+            has_calls: facts.clone().any(|facts| facts.has_calls),
+            has_and: facts.clone().any(|facts| facts.has_and),
+            hash: hashes.into_iter().fold(start, |hash, next| hash.with_hash(&self.key, next)),
+        }
+    }
+}
+
+impl Default for Exprs {
+    fn default() -> Self {
+        Self::new(HashKey::random())
+    }
+}
+
+/// An index into an arena. Arenas end at their limits, far below 2³².
+pub(crate) fn index(at: usize) -> u32 {
+    u32::try_from(at).expect("limits keep arenas below 2^32 entries")
+}
+
+fn rehash(pool: &[ExprId], expr: Expr) -> u64 {
+    match expr {
+        Expr::Choice(list) => {
+            let members = &pool[list.start as usize..(list.start + list.len) as usize];
+            FxBuildHasher.hash_one((Expr::Choice(List { start: 0, len: 0 }), members))
+        }
+        Expr::And(list) => {
+            let members = &pool[list.start as usize..(list.start + list.len) as usize];
+            FxBuildHasher.hash_one((Expr::And(List { start: 0, len: 0 }), members))
+        }
+        other => FxBuildHasher.hash_one(other),
+    }
+}
+
+/// Values kept once each, by number.
+#[derive(Debug)]
+struct Interner<T> {
+    items: Vec<T>,
+    ids: HashMap<T, u32, FxBuildHasher>,
+}
+
+impl<T> Default for Interner<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), ids: HashMap::default() }
+    }
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Interner<T> {
+    fn id(&mut self, item: T) -> u32 {
+        if let Some(&id) = self.ids.get(&item) {
+            return id;
+        }
+        let id = index(self.items.len());
+        self.items.push(item.clone());
+        self.ids.insert(item, id);
+        id
+    }
+}
+
+/// A map keyed by small ids.
+pub(crate) type IdMap<K, V> = FxHashMap<K, V>;

@@ -1,0 +1,355 @@
+//! The constructors of expressions. Each keeps a normal form, so that what remains of a grammar
+//! after many bytes is one of few expressions.
+
+use crate::grammar::arena::Exprs;
+use crate::grammar::byte_set::ByteSet;
+use crate::grammar::char_set::CharSet;
+use crate::grammar::expr::{Expr, ExprId, LiteralId, LiteralsId, Progress, RuleId, Spelling};
+
+impl Exprs {
+    /// No text at all.
+    #[must_use]
+    pub fn nothing(&self) -> ExprId {
+        ExprId(0)
+    }
+
+    /// The empty text.
+    #[must_use]
+    pub fn empty(&self) -> ExprId {
+        ExprId(1)
+    }
+
+    /// These bytes.
+    pub fn bytes(&mut self, bytes: &[u8]) -> ExprId {
+        if bytes.is_empty() {
+            return self.empty();
+        }
+        let literal = self.literal_id(bytes);
+        self.intern(Expr::Bytes { literal, from: 0 })
+    }
+
+    /// A literal from byte `from` on.
+    pub(crate) fn bytes_from(&mut self, literal: LiteralId, from: u32) -> ExprId {
+        if self.literal(literal).len() == from as usize {
+            return self.empty();
+        }
+        self.intern(Expr::Bytes { literal, from })
+    }
+
+    /// This text, spelled.
+    ///
+    /// ```
+    /// use stencilm::grammar::{Exprs, Spelling};
+    ///
+    /// let mut exprs = Exprs::default();
+    /// let text = exprs.text("say \"hi\"", Spelling::JsonCanonical);
+    /// assert_eq!(exprs.show(text), r#""say \\\"hi\\\"""#);
+    /// ```
+    pub fn text(&mut self, text: &str, spelling: Spelling) -> ExprId {
+        match spelling {
+            Spelling::Text => self.bytes(text.as_bytes()),
+            Spelling::JsonCanonical => {
+                let spelled: Vec<u8> = text.chars().flat_map(canonical_spelling).collect();
+                self.bytes(&spelled)
+            }
+            Spelling::Json => {
+                let parts: Vec<ExprId> =
+                    text.chars().map(|c| self.chars(&CharSet::of([c]), spelling)).collect();
+                self.seq(&parts)
+            }
+        }
+    }
+
+    /// Any of these literals. `Nothing` for none.
+    pub fn one_of<'a>(&mut self, literals: impl IntoIterator<Item = &'a [u8]>) -> ExprId {
+        let ids = literals.into_iter().map(|literal| self.literal_id(literal)).collect();
+        let list = self.literal_list(ids);
+        let len = crate::grammar::arena::index(self.literal_ids(list).len());
+        self.one_of_run(list, 0, len, 0)
+    }
+
+    /// A run of a sorted list of literals, from byte `depth` on.
+    pub(crate) fn one_of_run(
+        &mut self,
+        literals: LiteralsId,
+        low: u32,
+        high: u32,
+        depth: u32,
+    ) -> ExprId {
+        match high - low {
+            0 => self.nothing(),
+            1 => self.bytes_from(self.literal_ids(literals)[low as usize], depth),
+            _ => self.intern(Expr::OneOf { literals, low, high, depth }),
+        }
+    }
+
+    /// One byte of a set.
+    pub fn byte_set(&mut self, set: &ByteSet) -> ExprId {
+        if set.is_empty() {
+            return self.nothing();
+        }
+        let id = self.byte_set_id(*set);
+        self.intern(Expr::Bytes1(id))
+    }
+
+    /// One character of a set, spelled.
+    pub fn chars(&mut self, set: &CharSet, spelling: Spelling) -> ExprId {
+        if set.is_empty() {
+            return self.nothing();
+        }
+        let class = self.class_id(set);
+        self.intern(Expr::Chars { class, spelling })
+    }
+
+    /// Any text in this spelling: any number of any characters.
+    pub fn any_text(&mut self, spelling: Spelling) -> ExprId {
+        let any = self.intern(Expr::Chars { class: self.any, spelling });
+        self.repeat(any, 0, crate::grammar::expr::UNBOUNDED)
+    }
+
+    /// The rest of one character's spelling.
+    pub(crate) fn partial(
+        &mut self,
+        set: &CharSet,
+        spelling: Spelling,
+        progress: Progress,
+    ) -> ExprId {
+        if set.is_empty() {
+            return self.nothing();
+        }
+        let class = self.class_id(set);
+        self.intern(Expr::Partial { class, spelling, progress })
+    }
+
+    /// A special token, by its name in the vocabulary.
+    pub fn token(&mut self, name: &str) -> ExprId {
+        let name = self.token_id(name);
+        self.intern(Expr::Token(name))
+    }
+
+    /// A rule.
+    pub fn call(&mut self, rule: RuleId) -> ExprId {
+        self.intern(Expr::Call(rule))
+    }
+
+    /// The member names of an object; see [`Expr::Names`].
+    pub fn names(&mut self, state: u32, low: u32, high: u32, depth: u32, other: bool) -> ExprId {
+        self.intern(Expr::Names { state, low, high, depth, other })
+    }
+
+    /// One after the other.
+    pub fn seq(&mut self, parts: &[ExprId]) -> ExprId {
+        parts.iter().rev().fold(self.empty(), |rest, &part| self.seq2(part, rest))
+    }
+
+    /// `first`, then `rest`. Sequences lean to the right; neighbouring repetitions of the same
+    /// body are one.
+    pub fn seq2(&mut self, first: ExprId, rest: ExprId) -> ExprId {
+        let (nothing, empty) = (self.nothing(), self.empty());
+        if first == nothing || rest == nothing {
+            return nothing;
+        }
+        if first == empty {
+            return rest;
+        }
+        if rest == empty {
+            return first;
+        }
+        if let Expr::Seq(..) = self.get(first) {
+            let parts = self.spine(first);
+            return parts.iter().rev().fold(rest, |rest, &part| self.seq2(part, rest));
+        }
+        let (next, after) = match self.get(rest) {
+            Expr::Seq(next, after) => (next, after),
+            _ => (rest, empty),
+        };
+        if let Some(joined) = self.join_repeats(first, next) {
+            return self.seq2(joined, after);
+        }
+        self.intern(Expr::Seq(first, rest))
+    }
+
+    /// The parts of a sequence; the expression alone if it is none.
+    #[must_use]
+    pub fn spine(&self, id: ExprId) -> Vec<ExprId> {
+        let mut parts = Vec::new();
+        let mut at = id;
+        while let Expr::Seq(first, rest) = self.get(at) {
+            parts.push(first);
+            at = rest;
+        }
+        parts.push(at);
+        parts
+    }
+
+    /// Nothing at all or `id`.
+    pub fn optional(&mut self, id: ExprId) -> ExprId {
+        self.choice(&[self.empty(), id])
+    }
+
+    /// Any of these.
+    pub fn choice(&mut self, alternatives: &[ExprId]) -> ExprId {
+        let mut members = Vec::with_capacity(alternatives.len());
+        for &id in alternatives {
+            match self.get(id) {
+                Expr::Nothing => {}
+                Expr::Choice(list) => members.extend_from_slice(self.list(list)),
+                _ => members.push(id),
+            }
+        }
+        members.sort_unstable();
+        members.dedup();
+        if members.len() > 1 {
+            self.merge_alternatives(&mut members);
+        }
+        match members[..] {
+            [] => self.nothing(),
+            [one] => one,
+            _ => self.intern_list(Expr::Choice, &members),
+        }
+    }
+
+    /// All of these at once.
+    pub fn and(&mut self, conjuncts: &[ExprId]) -> ExprId {
+        let nothing = self.nothing();
+        let mut members = Vec::with_capacity(conjuncts.len());
+        for &id in conjuncts {
+            match self.get(id) {
+                Expr::And(list) => members.extend_from_slice(self.list(list)),
+                Expr::Not(inner) if inner == nothing => {}
+                _ => members.push(id),
+            }
+        }
+        members.sort_unstable();
+        members.dedup();
+        if members.contains(&nothing) || self.merge_conjuncts(&mut members) {
+            return nothing;
+        }
+        match members[..] {
+            [] => self.not(nothing),
+            [one] => one,
+            _ => self.intern_list(Expr::And, &members),
+        }
+    }
+
+    /// The texts of `from` that are not texts of `without`.
+    pub fn minus(&mut self, from: ExprId, without: ExprId) -> ExprId {
+        let not = self.not(without);
+        self.and(&[from, not])
+    }
+
+    /// Any bytes but these. Without an `And` beside it also bytes that are no text: see
+    /// [`Exprs::minus`].
+    pub fn not(&mut self, id: ExprId) -> ExprId {
+        match self.get(id) {
+            Expr::Not(inner) => inner,
+            _ => self.intern(Expr::Not(id)),
+        }
+    }
+
+    /// Joins, factors and absorbs alternatives, in place. They stay sorted and different.
+    fn merge_alternatives(&mut self, members: &mut Vec<ExprId>) {
+        self.unite_classes(members);
+        self.unite_repeats(members);
+        self.absorb_into_stars(members);
+        let empty = self.empty();
+        if members.iter().any(|&id| id != empty && self.is_nullable(id)) {
+            members.retain(|&id| id != empty);
+        }
+        self.factor(members, Side::Head);
+        self.factor(members, Side::Tail);
+        members.sort_unstable();
+        members.dedup();
+    }
+
+    /// Sets of bytes unite, and so do classes in the same spelling.
+    fn unite_classes(&mut self, members: &mut Vec<ExprId>) {
+        let mut bytes = ByteSet::EMPTY;
+        let mut sets = 0;
+        let mut classes: Vec<(Spelling, CharSet, usize)> = Vec::new();
+        for &id in members.iter() {
+            match self.get(id) {
+                Expr::Bytes1(set) => {
+                    bytes = bytes.union(&self.byte_set_of(set));
+                    sets += 1;
+                }
+                Expr::Chars { class, spelling } => {
+                    let class = self.class(class).clone();
+                    match classes.iter_mut().find(|(of, ..)| *of == spelling) {
+                        Some((_, set, count)) => {
+                            *set = set.union(&class);
+                            *count += 1;
+                        }
+                        None => classes.push((spelling, (*class).clone(), 1)),
+                    }
+                }
+                _ => {}
+            }
+        }
+        if sets > 1 {
+            members.retain(|&id| !matches!(self.get(id), Expr::Bytes1(_)));
+            members.push(self.byte_set(&bytes));
+        }
+        for (of, set, count) in classes {
+            if count > 1 {
+                members.retain(
+                    |&id| !matches!(self.get(id), Expr::Chars { spelling, .. } if spelling == of),
+                );
+                members.push(self.chars(&set, of));
+            }
+        }
+    }
+
+    /// `ab | ac` becomes `a(b | c)`, and `ac | bc` becomes `(a | b)c`.
+    fn factor(&mut self, members: &mut Vec<ExprId>, side: Side) {
+        if members.len() < 2 {
+            return;
+        }
+        let empty = self.empty();
+        let split = |exprs: &Self, id: ExprId| match (exprs.get(id), side) {
+            (Expr::Seq(first, rest), Side::Head) => (first, rest),
+            (Expr::Seq(first, rest), Side::Tail) => (rest, first),
+            _ => (id, empty),
+        };
+        let mut parts: Vec<(ExprId, ExprId)> = members.iter().map(|&id| split(self, id)).collect();
+        parts.sort_unstable();
+        if parts.windows(2).all(|pair| pair[0].0 != pair[1].0) {
+            return;
+        }
+        members.clear();
+        for group in parts.chunk_by(|a, b| a.0 == b.0) {
+            let common = group[0].0;
+            let others: Vec<ExprId> = group.iter().map(|&(_, other)| other).collect();
+            let other = if others.len() == 1 { others[0] } else { self.choice(&others) };
+            let joined = match side {
+                Side::Head => self.seq2(common, other),
+                Side::Tail => self.seq2(other, common),
+            };
+            match self.get(joined) {
+                Expr::Choice(list) => members.extend_from_slice(self.list(list)),
+                _ => members.push(joined),
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Head,
+    Tail,
+}
+
+/// One character as [`Spelling::JsonCanonical`] spells it.
+pub(crate) fn canonical_spelling(c: char) -> Vec<u8> {
+    match c {
+        '"' => b"\\\"".to_vec(),
+        '\\' => b"\\\\".to_vec(),
+        '\u{8}' => b"\\b".to_vec(),
+        '\u{C}' => b"\\f".to_vec(),
+        '\n' => b"\\n".to_vec(),
+        '\r' => b"\\r".to_vec(),
+        '\t' => b"\\t".to_vec(),
+        '\0'..='\u{1F}' => format!("\\u{:04x}", u32::from(c)).into_bytes(),
+        _ => c.to_string().into_bytes(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Grammars: expressions and the rules that name them. Every front end ends here, and nothing
+//! after it remembers which front end it was.
+
+mod arena;
+mod build;
+mod byte_set;
+mod char_set;
+mod display;
+mod expr;
+mod hash;
+mod import;
+mod star;
+
+use std::{fmt, sync::Arc};
+
+use crate::error::Error;
+
+pub use arena::Exprs;
+pub use byte_set::ByteSet;
+pub use char_set::CharSet;
+pub use expr::{
+    ByteSetId, ClassId, Expr, ExprId, List, LiteralId, LiteralsId, Progress, RuleId, Spelling,
+    TokenName, UNBOUNDED,
+};
+pub use hash::{ContentHash, HashKey};
+pub use import::Imported;
+
+/// Where the bodies of a grammar's rules come from: each is asked for when it is first called.
+///
+/// Bodies must not let a rule call itself again at the same position (left recursion):
+/// [`normalize`](crate::normalize) takes it out of grammars that a person wrote.
+pub trait Rules: Send + Sync + fmt::Debug {
+    /// The body of `rule`, made in `exprs`. Asked once for each arena.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    fn body(&self, rule: RuleId, exprs: &mut Exprs) -> Result<ExprId, Error>;
+
+    /// The rule's name, for people.
+    fn name(&self, rule: RuleId) -> String;
+
+    /// The rank of a rule: callers come before callees wherever a call may come first in a body.
+    /// All callers of a rule at one position are gathered in this order before it is entered.
+    fn rank(&self, rule: RuleId) -> u32;
+
+    /// The sorted member names of an object in `state`, as they are spelled between the quotes.
+    /// Only for grammars with [`Expr::Names`].
+    fn names(&self, state: u32, exprs: &mut Exprs) -> LiteralsId {
+        let _ = state;
+        exprs.literal_list(Vec::new())
+    }
+
+    /// The first name at or after `low` and before `high` (places in the sorted names) that may
+    /// come in `state`.
+    fn next_name(&self, state: u32, low: u32, high: u32) -> Option<u32> {
+        let _ = (state, low, high);
+        None
+    }
+
+    /// What follows the closing quote of a name that [`Rules::next_name`] gave.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    fn after_name(&self, state: u32, name: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
+        let _ = (state, name);
+        Ok(exprs.nothing())
+    }
+
+    /// What follows the closing quote of any name outside the list, which is spelled
+    /// [`Spelling::JsonCanonical`].
+    ///
+    /// # Errors
+    /// A limit was reached.
+    fn after_other_name(&self, state: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
+        let _ = state;
+        Ok(exprs.nothing())
+    }
+}
+
+/// A grammar, ready to be compiled with a vocabulary. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Grammar {
+    /// Where the bodies come from.
+    pub rules: Arc<dyn Rules>,
+    /// The rule that a whole text matches.
+    pub start: RuleId,
+}
+
+/// A grammar whose rules are all written down, as a person does: left recursion allowed.
+#[derive(Debug)]
+pub struct RuleSet {
+    /// The arena of the bodies.
+    pub exprs: Exprs,
+    /// A name and a body for each rule; the place in this list is the rule's id.
+    pub rules: Vec<(String, ExprId)>,
+    /// The rule that a whole text matches.
+    pub start: RuleId,
+}

@@ -1,0 +1,1 @@
+//! What remains of an expression after a byte.

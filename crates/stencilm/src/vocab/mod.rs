@@ -1,0 +1,1 @@
+//! The vocabulary of a model: what each token spells.

@@ -1,0 +1,195 @@
+"""Read a grammar from the options that every command shares."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stencilm import Grammar, GrammarError
+
+from .console import Failure
+from .place import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "ChoiceOption",
+    "EbnfOption",
+    "JsonOption",
+    "JsonOutputOption",
+    "PydanticOption",
+    "RegexOption",
+    "SchemaOption",
+    "Source",
+    "WhitespaceOption",
+    "read_source",
+]
+
+_PANEL = "Grammar (one of)"
+
+SchemaOption = Annotated[
+    str | None,
+    typer.Option("--schema", metavar="FILE", help="A JSON Schema; - reads stdin.",
+                 rich_help_panel=_PANEL),
+]  # fmt: skip
+RegexOption = Annotated[
+    str | None,
+    typer.Option("--regex", metavar="PATTERN", help="A regular expression (ECMA-262) for the"
+                 " whole text.", rich_help_panel=_PANEL),
+]  # fmt: skip
+EbnfOption = Annotated[
+    str | None,
+    typer.Option("--ebnf", metavar="FILE|TEXT", help="An EBNF or GBNF grammar; its start is"
+                 " the rule root.", rich_help_panel=_PANEL),
+]  # fmt: skip
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Any JSON value.", rich_help_panel=_PANEL)
+]
+ChoiceOption = Annotated[
+    str | None,
+    typer.Option("--choice", metavar="A,B,C", help="One of these texts.",
+                 rich_help_panel=_PANEL),
+]  # fmt: skip
+PydanticOption = Annotated[
+    str | None,
+    typer.Option("--pydantic", metavar="MODULE:MODEL", help="A Pydantic model or TypeAdapter;"
+                 " its module is imported.", rich_help_panel=_PANEL),
+]  # fmt: skip
+WhitespaceOption = Annotated[
+    str | None,
+    typer.Option("--whitespace", metavar="any|compact|N", help="White space in JSON: N indents"
+                 " by so many spaces.", rich_help_panel=_PANEL),
+]  # fmt: skip
+JsonOutputOption = Annotated[
+    bool, typer.Option("--json-output", help="Print one JSON object, for machines.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A grammar, and where it was written."""
+
+    grammar: Grammar
+    kind: str
+    """The option's name."""
+    text: str | None
+    """What was written, where it is a text."""
+    rebuild: Callable[[object], Grammar] | None
+    """The same options for another JSON Schema; None for other kinds."""
+
+
+def read_source(
+    *,
+    schema: str | None,
+    regex: str | None,
+    ebnf: str | None,
+    json_: bool,
+    choice: str | None,
+    pydantic: str | None,
+    whitespace: str | None,
+) -> Source | None:
+    """The grammar that the options give; None if they give none.
+
+    Raises:
+        Failure: They give several, or one that cannot be read or used.
+    """
+    given = {
+        "--schema": schema,
+        "--regex": regex,
+        "--ebnf": ebnf,
+        "--json": json_ or None,
+        "--choice": choice,
+        "--pydantic": pydantic,
+    }
+    kinds = [kind for kind, value in given.items() if value is not None]
+    if len(kinds) > 1:
+        raise Failure(f"{' and '.join(kinds)} are both grammars: give one")
+    if whitespace is not None and not {"--schema", "--json", "--pydantic"} & set(kinds):
+        raise Failure("--whitespace is for --schema, --json and --pydantic")
+    from_schema = _schema_reader(whitespace)
+    if schema is not None:
+        text = _read_file(schema, "schema")
+        return _source("--schema", text, lambda: from_schema(text), from_schema)
+    if regex is not None:
+        return _source("--regex", regex, lambda: Grammar.from_regex(regex))
+    if ebnf is not None:
+        text = ebnf if "::=" in ebnf else _read_file(ebnf, "grammar")
+        return _source("--ebnf", text, lambda: Grammar.from_ebnf(text))
+    if json_:
+        return _source("--json", None, lambda: from_schema(True), from_schema)
+    if choice is not None:
+        return _source("--choice", None, lambda: Grammar.choice(choice.split(",")))
+    if pydantic is not None:
+        model = _import_model(pydantic)
+        return _source("--pydantic", None, lambda: from_schema(model), from_schema)
+    return None
+
+
+def _source(
+    kind: str,
+    text: str | None,
+    make: Callable[[], Grammar],
+    rebuild: Callable[[object], Grammar] | None = None,
+) -> Source:
+    try:
+        return Source(make(), kind, text, rebuild)
+    except GrammarError as error:
+        raise _failure(kind, text, error) from error
+
+
+def _failure(kind: str, text: str | None, error: GrammarError) -> Failure:
+    location = error.location
+    fields: dict[str, object] = {"type": type(error).__name__, "location": location}
+    if isinstance(location, str):
+        where = f"{kind}, at {location or 'its root'}"
+        return Failure(f"{where}: {error}", fields=fields)
+    if text is None:
+        return Failure(f"{kind}: {error}", fields=fields)
+    place = Place.at(text.encode(), location)
+    where = f"{kind}, line {place.line}, column {place.column}"
+    fields |= {"line": place.line, "column": place.column}
+    return Failure(f"{where}: {error}", detail=place.caret(), fields=fields)
+
+
+def _schema_reader(whitespace: str | None) -> Callable[[object], Grammar]:
+    if whitespace is None:
+        return lambda schema: Grammar.from_json_schema(schema)
+    if whitespace in {"any", "compact"}:
+        return lambda schema: Grammar.from_json_schema(schema, whitespace=whitespace)
+    if not whitespace.isdecimal():
+        raise Failure(f"--whitespace is any, compact or a number, not {whitespace}")
+    return lambda schema: Grammar.from_json_schema(schema, whitespace=int(whitespace))
+
+
+def _read_file(name: str, what: str) -> str:
+    try:
+        raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return raw.decode("utf-8-sig")
+    except OSError as error:
+        raise Failure(f"cannot read the {what} {name}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Failure(f"the {what} {name} is not UTF-8, at byte {error.start}") from error
+
+
+def _import_model(name: str) -> object:
+    module, colon, path = name.partition(":")
+    if not colon or not module or not path:
+        raise Failure(f"--pydantic is MODULE:MODEL, not {name}")
+    sys.path.insert(0, "")
+    try:
+        found: object = importlib.import_module(module)
+    except ImportError as error:
+        raise Failure(f"--pydantic: cannot import {module}: {error}") from error
+    finally:
+        sys.path.remove("")
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise Failure(f"--pydantic: {module} has no {path}")
+        found = getattr(found, part)
+    return found
