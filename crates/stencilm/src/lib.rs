@@ -1,13 +1,64 @@
 //! The exact set of tokens that may come next, for any grammar.
+//!
+//! ```text
+//! source ─frontend→ Grammar ─normalize→ Grammar ─CompiledGrammar::new→ CompiledGrammar ─Matcher::new→ Matcher
+//! text, schema      expressions         no left recursion              lazy tables, shared        one sequence
+//! ```
+//!
+//! Nothing is computed ahead: a state *is* the expression that remains of the grammar, its steps
+//! and its mask are found when it is first visited, and once. Start reading at [`Matcher`].
 
+mod compiled;
 pub mod error;
+pub mod frontend;
 pub mod grammar;
 pub mod limits;
-
-pub use error::{Error, ErrorKind, Location};
-pub use limits::{Budget, Cancel, Limits};
-
-pub mod frontend;
+mod mask;
+mod matcher;
 pub mod normalize;
-mod residual;
+pub mod residual;
+mod stack;
 pub mod vocab;
+
+pub use compiled::CompiledGrammar;
+pub use error::{Error, ErrorKind, Location};
+pub use grammar::Grammar;
+pub use limits::{Budget, Cancel, Limits};
+pub use mask::store::{Store, StoreUse};
+pub use matcher::Matcher;
+pub use vocab::Vocabulary;
+
+use grammar::RuleSet;
+
+/// A grammar of rules that a person wrote: left recursion, rules that match nothing and parts
+/// that cannot match are taken out.
+///
+/// # Errors
+/// The start rule matches no text, an intersection of rules that are not regular, or a limit.
+pub fn from_rules(mut rules: RuleSet, budget: &mut Budget) -> Result<Grammar, Error> {
+    for at in 0..rules.rules.len() {
+        budget.tick()?;
+        let body = rules.rules[at].1;
+        rules.rules[at].1 =
+            residual::emptiness::without_empty_parts(&mut rules.exprs, body, budget)?;
+    }
+    let normalized = normalize::normalize(rules, budget)?;
+    Ok(normalize::to_grammar(normalized))
+}
+
+/// The texts that match a regular expression (ECMA-262 with the `u` flag) from end to end.
+///
+/// # Errors
+/// No regular expression, a construct that is not regular, or a limit; with the byte offset.
+pub fn from_regex(pattern: &str, budget: &mut Budget) -> Result<Grammar, Error> {
+    let options = frontend::regex::RegexOptions::default();
+    from_rules(frontend::regex::grammar(pattern, options, budget)?, budget)
+}
+
+/// The texts of a grammar in EBNF or GBNF, from the rule `start`.
+///
+/// # Errors
+/// No such grammar, a construct that cannot be enforced, or a limit; with the byte offset.
+pub fn from_ebnf(text: &str, start: &str, budget: &mut Budget) -> Result<Grammar, Error> {
+    from_rules(frontend::ebnf::parse(text, start, budget)?, budget)
+}

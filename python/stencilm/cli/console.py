@@ -73,7 +73,9 @@ def command(function: Callable[P, None]) -> Callable[P, None]:
             function(*args, **kwargs)
         except KeyboardInterrupt:
             raise typer.Exit(Code.INTERRUPTED) from None
-        except (Failure, StencilmError) as error:
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
             failure = _as_failure(error)
             if kwargs.get("json_output"):
                 fields = {"message": failure.message, "exit_code": int(failure.code)}
@@ -103,9 +105,9 @@ def progress(stage: str) -> Iterator[Callable[[str], None]]:
 def _as_failure(error: Exception) -> Failure:
     if isinstance(error, Failure):
         return error
-    if isinstance(error, InternalError):
+    if isinstance(error, InternalError) or not isinstance(error, StencilmError):
         trace = Text(traceback.format_exc(), style="dim")
-        return Failure(f"a bug of ours, please report it: {error}", Code.INTERNAL, detail=trace)
+        return Failure(f"a bug of ours, please report it: {error!r}", Code.INTERNAL, detail=trace)
     return Failure(str(error), Code.LIMIT if isinstance(error, LimitError) else Code.USAGE)
 
 

@@ -1,4 +1,4 @@
-"""Read a grammar from the options that every command shares."""
+"""Read the grammar that a command is given."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import importlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from stencilm import Grammar, GrammarError
 
@@ -18,57 +16,9 @@ from .place import Place
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = [
-    "ChoiceOption",
-    "EbnfOption",
-    "JsonOption",
-    "JsonOutputOption",
-    "PydanticOption",
-    "RegexOption",
-    "SchemaOption",
-    "Source",
-    "WhitespaceOption",
-    "read_source",
-]
+    from stencilm import Compiler, Matcher
 
-_PANEL = "Grammar (one of)"
-
-SchemaOption = Annotated[
-    str | None,
-    typer.Option("--schema", metavar="FILE", help="A JSON Schema; - reads stdin.",
-                 rich_help_panel=_PANEL),
-]  # fmt: skip
-RegexOption = Annotated[
-    str | None,
-    typer.Option("--regex", metavar="PATTERN", help="A regular expression (ECMA-262) for the"
-                 " whole text.", rich_help_panel=_PANEL),
-]  # fmt: skip
-EbnfOption = Annotated[
-    str | None,
-    typer.Option("--ebnf", metavar="FILE|TEXT", help="An EBNF or GBNF grammar; its start is"
-                 " the rule root.", rich_help_panel=_PANEL),
-]  # fmt: skip
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Any JSON value.", rich_help_panel=_PANEL)
-]
-ChoiceOption = Annotated[
-    str | None,
-    typer.Option("--choice", metavar="A,B,C", help="One of these texts.",
-                 rich_help_panel=_PANEL),
-]  # fmt: skip
-PydanticOption = Annotated[
-    str | None,
-    typer.Option("--pydantic", metavar="MODULE:MODEL", help="A Pydantic model or TypeAdapter;"
-                 " its module is imported.", rich_help_panel=_PANEL),
-]  # fmt: skip
-WhitespaceOption = Annotated[
-    str | None,
-    typer.Option("--whitespace", metavar="any|compact|N", help="White space in JSON: N indents"
-                 " by so many spaces.", rich_help_panel=_PANEL),
-]  # fmt: skip
-JsonOutputOption = Annotated[
-    bool, typer.Option("--json-output", help="Print one JSON object, for machines.")
-]
+__all__ = ["Source", "read_source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +32,17 @@ class Source:
     """What was written, where it is a text."""
     rebuild: Callable[[object], Grammar] | None
     """The same options for another JSON Schema; None for other kinds."""
+
+    def matcher(self, compiler: Compiler) -> Matcher:
+        """A matcher of the grammar.
+
+        Raises:
+            Failure: The grammar cannot be used.
+        """
+        try:
+            return compiler.compile(self.grammar).matcher()
+        except GrammarError as error:
+            raise _failure(self.kind, self.text, error) from error
 
 
 def read_source(
@@ -119,6 +80,7 @@ def read_source(
     if regex is not None:
         return _source("--regex", regex, lambda: Grammar.from_regex(regex))
     if ebnf is not None:
+        # Every rule has a ::=, hardly any file name.
         text = ebnf if "::=" in ebnf else _read_file(ebnf, "grammar")
         return _source("--ebnf", text, lambda: Grammar.from_ebnf(text))
     if json_:

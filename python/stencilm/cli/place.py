@@ -15,9 +15,9 @@ _NON_ASCII = frozenset(range(0xC2, 0xF5))
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A byte of a text.
+    r"""A byte of a text.
 
-    >>> place = Place.at(b"one\\ntwo three", 8)
+    >>> place = Place.at(b"one\ntwo three", 8)
     >>> place.line, place.column
     (2, 5)
     >>> print(place.caret())

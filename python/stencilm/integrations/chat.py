@@ -14,7 +14,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tokenizers import Tokenizer
 
 from stencilm.sampling import ModelError
-from stencilm.vocabularies.gguf import read_metadata, tokenizer_from_gguf
+from stencilm.vocabularies._gguf_file import read_metadata
+from stencilm.vocabularies.gguf import encoder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +40,10 @@ class ChatTokenizer:
         special: What the template may name: `bos_token`, `eos_token` and so on.
 
     >>> from tokenizers.models import BPE
-    >>> ChatTokenizer(Tokenizer(BPE()), CHATML, {}).render("Hi", system="Be kind")
-    '<|im_start|>system\\nBe kind<|im_end|>\\n<|im_start|>user\\nHi<|im_end|>\\n<|im_start|>assistant\\n'
+    >>> print(ChatTokenizer(Tokenizer(BPE()), CHATML, {}).render("Hi"), end="")
+    <|im_start|>user
+    Hi<|im_end|>
+    <|im_start|>assistant
     """
 
     def __init__(self, tokenizer: Tokenizer, template: str, special: Mapping[str, str]) -> None:
@@ -63,14 +66,14 @@ class ChatTokenizer:
 
     @classmethod
     def _from_gguf(cls, path: Path) -> ChatTokenizer:
-        metadata = read_metadata(path)
-        tokenizer = tokenizer_from_gguf(path)
+        fields = read_metadata(path)
+        tokenizer = encoder(path)
         special = {}
         for name in ("bos", "eos"):
-            token_id = metadata.get(f"tokenizer.ggml.{name}_token_id")
-            if token_id is not None:
-                special[f"{name}_token"] = tokenizer.id_to_token(int(token_id)) or ""
-        return cls(tokenizer, metadata.get("tokenizer.chat_template") or CHATML, special)
+            token_id = fields.get(f"tokenizer.ggml.{name}_token_id")
+            if isinstance(token_id, int):
+                special[f"{name}_token"] = tokenizer.id_to_token(token_id) or ""
+        return cls(tokenizer, str(fields.get("tokenizer.chat_template") or CHATML), special)
 
     @classmethod
     def _from_folder(cls, path: Path) -> ChatTokenizer:
@@ -89,7 +92,11 @@ class ChatTokenizer:
             for name, token in config.items()
             if name.endswith("_token") and isinstance(token, dict | str)
         }
-        return cls(Tokenizer.from_file(str(file)), template or CHATML, special)
+        try:
+            tokenizer = Tokenizer.from_file(str(file))
+        except Exception as error:  # It raises nothing more precise.
+            raise ModelError(f"{file} cannot be read: {error}") from error
+        return cls(tokenizer, template or CHATML, special)
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text` alone."""

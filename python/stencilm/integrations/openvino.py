@@ -75,7 +75,7 @@ class OpenVINOModel:
         except RuntimeError as error:
             raise ModelError(f"OpenVINO cannot load {folder / _MODEL}: {error}") from error
         self._inputs = {port.any_name for port in compiled.inputs}
-        self._vocab_size = compiled.output("logits").partial_shape[-1].get_length()
+        self._vocab_size: int = compiled.output("logits").partial_shape[-1].get_length()
         self._length = 0
         self.reset()
         self.step([0])  # The first pass lays out the weights; it is not any prompt's to pay.
@@ -126,7 +126,7 @@ def _converted(gguf: Path, progress: Callable[[str], None]) -> Path:
         _link(gguf.resolve(), local)
         try:
             openvino_genai.LLMPipeline(str(local), "CPU", enable_save_ov_model=True)
-        except RuntimeError as error:
+        except (RuntimeError, LookupError) as error:
             raise ModelError(f"OpenVINO cannot convert {gguf}: {error}") from error
         local.unlink()
 

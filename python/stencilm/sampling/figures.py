@@ -33,13 +33,23 @@ the time; first mask 520 µs; 0 tokens forced
     """Why the text ended; None while it goes on."""
     forced: int = 0
     """How many tokens were known without asking the model."""
-    _seconds: list[float] = field(default_factory=list)
+    tokens: int = 0
+    """How many tokens were made, the stop token included."""
+    first_seconds: float = 0.0
+    """From the prompt to the first token that the model was asked for."""
+    _asked: bool = False
+    _rest: list[float] = field(default_factory=list)
     _masks: list[float] = field(default_factory=list)
     _stencil_seconds: float = 0.0
 
     def add(self, step: Step) -> None:
         """Count one more token."""
-        self._seconds.append(step.seconds)
+        self.tokens += 1
+        if self._asked:
+            self._rest.append(step.seconds)
+        else:
+            self.first_seconds += step.seconds
+        self._asked |= not step.is_forced
         self._stencil_seconds += step.stencil_seconds
         self.forced += step.is_forced
         self.finish = step.finish
@@ -47,19 +57,9 @@ the time; first mask 520 µs; 0 tokens forced
             self._masks.append(step.mask_seconds)
 
     @property
-    def tokens(self) -> int:
-        """How many tokens were made, the stop token included."""
-        return len(self._seconds)
-
-    @property
-    def first_seconds(self) -> float:
-        """From the prompt to the first token."""
-        return self._seconds[0] if self._seconds else 0.0
-
-    @property
     def token_seconds(self) -> float:
-        """The mean time of a token after the first."""
-        return float(np.mean(self._seconds[1:])) if self.tokens > 1 else 0.0
+        """The mean time of the tokens after the first that the model was asked for."""
+        return float(np.mean(self._rest)) if self._rest else 0.0
 
     @property
     def first_mask_seconds(self) -> float:
@@ -69,7 +69,7 @@ the time; first mask 520 µs; 0 tokens forced
     @property
     def stencil_share(self) -> float:
         """The matcher's part (masks, accepting, forced tokens) of the whole time, 0 to 1."""
-        total = sum(self._seconds)
+        total = self.first_seconds + sum(self._rest)
         return self._stencil_seconds / total if total else 0.0
 
     def mask_seconds(self, percentile: float) -> float:

@@ -23,11 +23,11 @@ def pick(
         top_p: Draw among the fewest likeliest tokens whose probabilities reach this sum.
         rng: Where the randomness comes from; untouched at temperature 0.
 
-    >>> rng = np.random.default_rng(0)
-    >>> pick(np.float32([0, 2, 1]), temperature=0, top_p=1, rng=rng)
+    >>> logits, rng = np.array([0, 2, 1], np.float32), np.random.default_rng(0)
+    >>> pick(logits, temperature=0, top_p=1, rng=rng)
     1
-    >>> {pick(np.float32([0, 2, 2]), temperature=1, top_p=0.5, rng=rng) for _ in range(50)} == {1, 2}
-    True
+    >>> pick(logits, temperature=1, top_p=0.5, rng=rng)
+    1
     """
     if temperature == 0:
         return int(logits.argmax())

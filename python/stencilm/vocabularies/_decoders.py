@@ -138,11 +138,16 @@ def _replacement(step: dict[str, Any]) -> Callable[[str], str]:
     return _replacer(pattern["String"], step["content"])
 
 
-def _replacer(old: str, new: str) -> Callable[[str], str]:
+def _replacer(old: object, new: object) -> Callable[[str], str]:
+    if not isinstance(old, str) or not isinstance(new, str) or not old:
+        raise VocabularyError(f"the decoder replaces {old!r} by {new!r}")
     return lambda piece: piece.replace(old, new)
 
 
-def _stripper(character: str, start: int, stop: int) -> Callable[[str], str]:
+def _stripper(character: object, start: object, stop: object) -> Callable[[str], str]:
+    if not isinstance(character, str) or not isinstance(start, int) or not isinstance(stop, int):
+        raise VocabularyError(f"the decoder strips {start!r} and {stop!r} of {character!r}")
+
     def strip(piece: str) -> str:
         first = min(start, len(piece) - len(piece.lstrip(character)))
         last = min(stop, len(piece) - first - len(piece[first:].rstrip(character)))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from stencilm.vocabularies.table import LeadingSpace
 
-__all__ = ["Options", "SpellPiece", "Stop", "finish", "stop_list"]
+__all__ = ["Options", "SpellPiece", "Stop", "finish", "require_dense", "stop_list"]
 
 Stop = int | str | Iterable[int | str]
 """One or more ids or names of tokens that end a sequence, as generation configs give them."""
@@ -43,6 +43,18 @@ def stop_list(*stops: Stop) -> list[int | str]:
     for stop in stops:
         listed.extend([stop] if isinstance(stop, int | str) else stop)
     return listed
+
+
+def require_dense(size: int, count: int) -> None:
+    """Refuse ids that are far apart: a table has room for each, used or not.
+
+    >>> require_dense(10**12, 3)
+    Traceback (most recent call last):
+        ...
+    stencilm._exceptions.VocabularyError: ids up to 999999999999 for 3 tokens: this is damaged
+    """
+    if size > 4 * count + 65_536:
+        raise VocabularyError(f"ids up to {size - 1} for {count} tokens: this is damaged")
 
 
 def finish(

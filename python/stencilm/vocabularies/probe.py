@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from typing import Literal
 
@@ -20,7 +21,9 @@ _TEXTS = (
     "é ß 漢字 العربية 👩🏽‍🚀 e\u0301",
     '{"key": [1.5e-3, true, null]}',
 )
-_CLEANED = (" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're")
+_BYTE_PIECE = re.compile("<0x[0-9A-F]{2}>")
+_CLEANED = re.compile(r" +(?=[.,?!'n])|(?<=') ")
+"""The spaces that clean-up may take."""
 
 
 def probe(table: TokenTable, decode: Decode, *, samples: int = 48) -> Literal["keep", "strip"]:
@@ -31,11 +34,8 @@ def probe(table: TokenTable, decode: Decode, *, samples: int = 48) -> Literal["k
     A text decoded with clean-up is not the text that was constrained.
 
     >>> table = TokenTable(tokens=[b"a", b" b"])
-    >>> probe(table, lambda ids: "".join("a b"[2 * i:][:1] for i in ids), samples=1)
-    Traceback (most recent call last):
-        ...
-    stencilm._exceptions.VocabularyError: decode adds or removes spaces: decode([1, 1]) is 'bb', \
-but the tokens spell ' b b'
+    >>> probe(table, lambda ids: "".join(("a", " b")[token_id] for token_id in ids))
+    'keep'
 
     Args:
         table: What was loaded.
@@ -76,7 +76,9 @@ def _sequences(table: TokenTable, samples: int) -> Iterator[list[int]]:
                 yield spelled
     text_ids = [token_id for token, token_id in ids.items() if _is_text(token)]
     # A decoder that drops the first space may drop every space of the first token.
-    first_ids = [token_id for token_id in text_ids if b" " not in (table.tokens[token_id] or b"")[1:]]
+    first_ids = [
+        token_id for token_id in text_ids if b" " not in (table.tokens[token_id] or b"")[1:]
+    ]
     if first_ids:
         source = random.Random(0)
         for _ in range(samples):
@@ -108,16 +110,18 @@ def _is_text(token: bytes) -> bool:
 
 
 def _cause(expected: str, text: str) -> str:
-    cleaned = expected
-    for pattern in _CLEANED:
-        kept = pattern.strip(" ") if pattern == " ' " else pattern[1:]
-        cleaned = cleaned.replace(pattern, kept)
-    if text.strip() == cleaned.strip():
-        return "decode cleans up spaces (clean_up_tokenization_spaces)"
-    if text.split() == expected.split() and text == expected.strip():
+    if text == expected.strip():
         return "decode strips the text"
+    if len(text) < len(expected) and _cleaned(text) == _cleaned(expected):
+        return "decode cleans up spaces (clean_up_tokenization_spaces)"
     if text.replace(" ", "") == expected.replace(" ", ""):
         return "decode adds or removes spaces"
+    if _BYTE_PIECE.search(text) and not _BYTE_PIECE.search(expected):
+        return "decode writes byte tokens as <0xNN>"
     if "\ufffd" in text:
         return "decode does not join the bytes of its tokens"
     return "decode does not spell what its tokens spell"
+
+
+def _cleaned(text: str) -> str:
+    return _CLEANED.sub("", text).strip()

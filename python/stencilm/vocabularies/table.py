@@ -98,4 +98,5 @@ class TokenTable:
         if not 0 <= token_id < len(self.tokens):
             raise VocabularyError(f"{what} has id {token_id}, outside 0..{len(self.tokens) - 1}")
         if self.tokens[token_id] is not None:
-            raise VocabularyError(f"{what} has id {token_id}, which spells {self.tokens[token_id]}")
+            text = self.tokens[token_id]
+            raise VocabularyError(f"{what} has id {token_id}, which spells {text!r}")

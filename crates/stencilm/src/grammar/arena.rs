@@ -48,8 +48,12 @@ pub(crate) struct Facts {
     pub(crate) nullable: bool,
     /// Rules, special tokens or member names inside.
     pub(crate) has_calls: bool,
+    /// A rule or a special token may come first.
+    pub(crate) has_leading_call: bool,
     /// `And` or `Not` inside, which can hide that nothing matches.
     pub(crate) has_and: bool,
+    /// The last part is a star.
+    pub(crate) ends_in_star: bool,
     pub(crate) hash: ContentHash,
 }
 
@@ -154,10 +158,29 @@ impl Exprs {
         self.facts[id.0 as usize].has_calls
     }
 
+    /// Whether a rule or a special token may come first.
+    #[must_use]
+    pub fn has_leading_call(&self, id: ExprId) -> bool {
+        self.facts[id.0 as usize].has_leading_call
+    }
+
     /// Whether `And` or `Not` is inside.
     #[must_use]
     pub fn has_and(&self, id: ExprId) -> bool {
         self.facts[id.0 as usize].has_and
+    }
+
+    /// The star that a sequence ends in, or that the expression is.
+    #[must_use]
+    pub fn last_star(&self, id: ExprId) -> Option<ExprId> {
+        if !self.facts[id.0 as usize].ends_in_star {
+            return None;
+        }
+        let mut at = id;
+        while let Expr::Seq(_, rest) = self.get(at) {
+            at = rest;
+        }
+        Some(at)
     }
 
     /// The hash of what the expression is made of; without meaning for one with calls.
@@ -253,7 +276,14 @@ impl Exprs {
     fn facts_of(&self, expr: Expr) -> Facts {
         let of = |id: ExprId| self.facts[id.0 as usize];
         let key = &self.key;
-        let leaf = |nullable, has_calls, hash| Facts { nullable, has_calls, has_and: false, hash };
+        let leaf = |nullable, has_calls, hash| Facts {
+            nullable,
+            has_calls,
+            has_leading_call: false,
+            has_and: false,
+            ends_in_star: false,
+            hash,
+        };
         match expr {
             Expr::Nothing => leaf(false, false, key.start(0)),
             Expr::Empty => leaf(true, false, key.start(1)),
@@ -280,13 +310,18 @@ impl Exprs {
                 let at = FxBuildHasher.hash_one(progress);
                 leaf(false, false, self.class_hash(6, class, spelling).with(key, at))
             }
-            Expr::Token(name) => leaf(false, true, key.start(7).with(key, name.0.into())),
+            Expr::Token(name) => {
+                let hash = key.start(7).with(key, name.0.into());
+                Facts { has_leading_call: true, ..leaf(false, true, hash) }
+            }
             Expr::Seq(a, b) => {
                 let (a, b) = (of(a), of(b));
                 Facts {
                     nullable: a.nullable && b.nullable,
                     has_calls: a.has_calls || b.has_calls,
+                    has_leading_call: a.has_leading_call || (a.nullable && b.has_leading_call),
                     has_and: a.has_and || b.has_and,
+                    ends_in_star: b.ends_in_star,
                     hash: key.start(8).with_hash(key, a.hash).with_hash(key, b.hash),
                 }
             }
@@ -305,14 +340,18 @@ impl Exprs {
                 let body = of(body);
                 let counts = u64::from(min) << 32 | u64::from(max);
                 let hash = key.start(11).with_hash(key, body.hash).with(key, counts);
-                Facts { nullable: min == 0 || body.nullable, hash, ..body }
+                let ends_in_star = min == 0 && max == crate::grammar::expr::UNBOUNDED;
+                Facts { nullable: min == 0 || body.nullable, ends_in_star, hash, ..body }
             }
             Expr::Not(id) => {
                 let body = of(id);
                 let hash = key.start(12).with_hash(key, body.hash);
-                Facts { nullable: !body.nullable, has_and: true, hash, ..body }
+                Facts { nullable: !body.nullable, has_and: true, ends_in_star: false, hash, ..body }
             }
-            Expr::Call(rule) => leaf(false, true, key.start(13).with(key, rule.0.into())),
+            Expr::Call(rule) => {
+                let hash = key.start(13).with(key, rule.0.into());
+                Facts { has_leading_call: true, ..leaf(false, true, hash) }
+            }
             Expr::Names { state, .. } => leaf(false, true, key.start(14).with(key, state.into())),
         }
     }
@@ -334,7 +373,9 @@ impl Exprs {
         Facts {
             nullable: false,
             has_calls: facts.clone().any(|facts| facts.has_calls),
+            has_leading_call: facts.clone().any(|facts| facts.has_leading_call),
             has_and: facts.clone().any(|facts| facts.has_and),
+            ends_in_star: false,
             hash: hashes.into_iter().fold(start, |hash, next| hash.with_hash(&self.key, next)),
         }
     }

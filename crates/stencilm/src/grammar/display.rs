@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 
+use rustc_hash::FxHashSet;
+
 use crate::grammar::RuleSet;
 use crate::grammar::arena::Exprs;
+use crate::grammar::byte_set::ByteSet;
 use crate::grammar::expr::{Expr, ExprId, RuleId, Spelling, UNBOUNDED};
 
 /// How tightly the printed text binds.
@@ -30,18 +33,40 @@ impl Exprs {
         out
     }
 
+    /// Expressions may nest deeper than the thread's stack: what is still to be printed is a stack
+    /// of our own.
     fn write(&self, out: &mut String, id: ExprId, level: Level, name: &dyn Fn(RuleId) -> String) {
-        let expr = self.get(id);
-        let own = match expr {
-            Expr::Choice(_) => Level::Choice,
-            Expr::And(_) | Expr::Not(_) => Level::And,
-            Expr::Seq(..) => Level::Seq,
-            _ => Level::Atom,
-        };
-        if own < level {
-            out.push('(');
+        let mut todo = vec![Piece::Expr(id, level)];
+        while let Some(piece) = todo.pop() {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Counts(min, max) => write_counts(out, min, max),
+                Piece::Expr(id, level) => {
+                    let own = match self.get(id) {
+                        Expr::Choice(_) => Level::Choice,
+                        Expr::And(_) | Expr::Not(_) => Level::And,
+                        Expr::Seq(..) => Level::Seq,
+                        _ => Level::Atom,
+                    };
+                    if own < level {
+                        out.push('(');
+                        todo.push(Piece::Text(")"));
+                    }
+                    self.write_expr(out, id, name, &mut todo);
+                }
+            }
         }
-        match expr {
+    }
+
+    /// Writes the beginning of an expression; what follows it goes on top of `todo`.
+    fn write_expr(
+        &self,
+        out: &mut String,
+        id: ExprId,
+        name: &dyn Fn(RuleId) -> String,
+        todo: &mut Vec<Piece>,
+    ) {
+        match self.get(id) {
             Expr::Nothing => out.push_str("[]"),
             Expr::Empty => out.push_str("\"\""),
             Expr::Bytes { literal, from } => {
@@ -58,22 +83,7 @@ impl Exprs {
                 }
                 out.push(')');
             }
-            Expr::Bytes1(set) => {
-                out.push_str("%bytes[");
-                let set = self.byte_set_of(set);
-                let mut bytes = set.iter().peekable();
-                while let Some(first) = bytes.next() {
-                    let mut last = first;
-                    while let Some(next) = bytes.next_if(|&next| next == last.wrapping_add(1)) {
-                        last = next;
-                    }
-                    let _ = write!(out, "\\x{first:02X}");
-                    if last != first {
-                        let _ = write!(out, "-\\x{last:02X}");
-                    }
-                }
-                out.push(']');
-            }
+            Expr::Bytes1(set) => write_byte_set(out, &self.byte_set_of(set)),
             Expr::Chars { class, spelling } => {
                 out.push_str(spelling_prefix(spelling));
                 let _ = write!(out, "{}", self.class(class));
@@ -87,55 +97,20 @@ impl Exprs {
                 );
             }
             Expr::Token(token) => {
-                let _ = write!(out, "%token({:?})", self.token_name(token));
+                out.push_str("%token(");
+                write_literal(out, self.token_name(token).as_bytes());
+                out.push(')');
             }
-            Expr::Seq(first, rest) => {
-                self.write(out, first, Level::Atom, name);
-                let mut at = rest;
-                while let Expr::Seq(next, after) = self.get(at) {
-                    out.push(' ');
-                    self.write(out, next, Level::Atom, name);
-                    at = after;
-                }
-                out.push(' ');
-                self.write(out, at, Level::Atom, name);
-            }
-            Expr::Choice(list) => {
-                for (place, &member) in self.list(list).iter().enumerate() {
-                    if place > 0 {
-                        out.push_str(" | ");
-                    }
-                    self.write(out, member, Level::And, name);
-                }
-            }
-            Expr::And(list) => {
-                for (place, &member) in self.list(list).iter().enumerate() {
-                    if place > 0 {
-                        out.push_str(" & ");
-                    }
-                    self.write(out, member, Level::Seq, name);
-                }
-            }
+            Expr::Seq(..) => push_list(todo, &self.spine(id), " ", Level::Atom),
+            Expr::Choice(list) => push_list(todo, self.list(list), " | ", Level::And),
+            Expr::And(list) => push_list(todo, self.list(list), " & ", Level::Seq),
             Expr::Not(body) => {
                 out.push('~');
-                self.write(out, body, Level::Atom, name);
+                todo.push(Piece::Expr(body, Level::Atom));
             }
             Expr::Repeat { body, min, max } => {
-                self.write(out, body, Level::Atom, name);
-                match (min, max) {
-                    (0, UNBOUNDED) => out.push('*'),
-                    (1, UNBOUNDED) => out.push('+'),
-                    (0, 1) => out.push('?'),
-                    (min, UNBOUNDED) => {
-                        let _ = write!(out, "{{{min},}}");
-                    }
-                    (min, max) if min == max => {
-                        let _ = write!(out, "{{{min}}}");
-                    }
-                    (min, max) => {
-                        let _ = write!(out, "{{{min},{max}}}");
-                    }
-                }
+                todo.push(Piece::Counts(min, max));
+                todo.push(Piece::Expr(body, Level::Atom));
             }
             Expr::Call(rule) => out.push_str(&name(rule)),
             Expr::Names { state, low, high, depth, other } => {
@@ -143,24 +118,93 @@ impl Exprs {
                 let _ = write!(out, "%names({state}: {low}..{high} from {depth}{others})");
             }
         }
-        if own < level {
-            out.push(')');
+    }
+}
+
+/// What is still to be printed.
+#[derive(Clone, Copy)]
+enum Piece {
+    Text(&'static str),
+    Expr(ExprId, Level),
+    Counts(u32, u32),
+}
+
+fn push_list(todo: &mut Vec<Piece>, members: &[ExprId], between: &'static str, level: Level) {
+    for (place, &member) in members.iter().enumerate().rev() {
+        todo.push(Piece::Expr(member, level));
+        if place > 0 {
+            todo.push(Piece::Text(between));
         }
     }
+}
+
+fn write_counts(out: &mut String, min: u32, max: u32) {
+    let _ = match (min, max) {
+        (0, UNBOUNDED) => write!(out, "*"),
+        (1, UNBOUNDED) => write!(out, "+"),
+        (0, 1) => write!(out, "?"),
+        (min, UNBOUNDED) => write!(out, "{{{min},}}"),
+        (min, max) if min == max => write!(out, "{{{min}}}"),
+        (min, max) => write!(out, "{{{min},{max}}}"),
+    };
+}
+
+fn write_byte_set(out: &mut String, set: &ByteSet) {
+    out.push_str("%bytes[");
+    let mut bytes = set.iter().peekable();
+    while let Some(first) = bytes.next() {
+        let mut last = first;
+        while let Some(next) = bytes.next_if(|&next| Some(next) == last.checked_add(1)) {
+            last = next;
+        }
+        let _ = write!(out, "\\x{first:02X}");
+        if last != first {
+            let _ = write!(out, "-\\x{last:02X}");
+        }
+    }
+    out.push(']');
 }
 
 impl std::fmt::Display for RuleSet {
     /// One rule a line, the start rule first.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = |rule: RuleId| self.rules[rule.0 as usize].0.clone();
-        let start = self.start.0 as usize;
-        let others = (0..self.rules.len()).filter(|&place| place != start);
-        for place in std::iter::once(start).chain(others) {
-            let (rule, body) = &self.rules[place];
-            writeln!(f, "{rule} ::= {}", self.exprs.show_with(*body, &name))?;
-        }
-        Ok(())
+        write_rules(f, &self.exprs, &self.rules, self.start)
     }
+}
+
+/// One rule a line, the start rule first.
+pub(crate) fn write_rules(
+    f: &mut std::fmt::Formatter<'_>,
+    exprs: &Exprs,
+    rules: &[(String, ExprId)],
+    start: RuleId,
+) -> std::fmt::Result {
+    let names = printed_names(rules.iter().map(|(name, _)| name.as_str()));
+    let name = |rule: RuleId| names[rule.0 as usize].clone();
+    let start = start.0 as usize;
+    let others = (0..rules.len()).filter(|&place| place != start);
+    for place in std::iter::once(start).chain(others) {
+        writeln!(f, "{} ::= {}", names[place], exprs.show_with(rules[place].1, &name))?;
+    }
+    Ok(())
+}
+
+/// The names as EBNF can have them: other characters become `_`, and no name comes twice.
+fn printed_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut taken = FxHashSet::default();
+    let mut printed = Vec::new();
+    for (place, name) in names.enumerate() {
+        let is_known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let mut name: String = name.chars().map(|c| if is_known(c) { c } else { '_' }).collect();
+        if !name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+            name.insert(0, '_');
+        }
+        while !taken.insert(name.clone()) {
+            let _ = write!(name, "_{place}");
+        }
+        printed.push(name);
+    }
+    printed
 }
 
 fn spelling_prefix(spelling: Spelling) -> &'static str {

@@ -50,6 +50,36 @@ impl Exprs {
         }
     }
 
+    /// The expression with `new` in place of each part.
+    pub(crate) fn map_parts(&mut self, id: ExprId, new: &dyn Fn(ExprId) -> ExprId) -> ExprId {
+        let members = |exprs: &Self, list| -> Vec<ExprId> {
+            exprs.list(list).iter().map(|&member| new(member)).collect()
+        };
+        match self.get(id) {
+            Expr::Seq(first, rest) => self.seq2(new(first), new(rest)),
+            Expr::Choice(list) => {
+                let members = members(self, list);
+                if members == self.list(list) { id } else { self.choice(&members) }
+            }
+            Expr::And(list) => {
+                let members = members(self, list);
+                if members == self.list(list) { id } else { self.and(&members) }
+            }
+            Expr::Repeat { body, min, max } => self.repeat(new(body), min, max),
+            Expr::Not(body) => self.not(new(body)),
+            Expr::Nothing
+            | Expr::Empty
+            | Expr::Bytes { .. }
+            | Expr::OneOf { .. }
+            | Expr::Bytes1(_)
+            | Expr::Chars { .. }
+            | Expr::Partial { .. }
+            | Expr::Token(_)
+            | Expr::Call(_)
+            | Expr::Names { .. } => id,
+        }
+    }
+
     /// Makes in this arena what `id` is in `from`, with `new` in place of each part.
     pub(crate) fn rebuild(
         &mut self,

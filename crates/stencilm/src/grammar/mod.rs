@@ -18,6 +18,7 @@ use crate::error::Error;
 pub use arena::Exprs;
 pub use byte_set::ByteSet;
 pub use char_set::CharSet;
+pub(crate) use display::write_rules;
 pub use expr::{
     ByteSetId, ClassId, Expr, ExprId, List, LiteralId, LiteralsId, Progress, RuleId, Spelling,
     TokenName, UNBOUNDED,
@@ -43,10 +44,27 @@ pub trait Rules: Send + Sync + fmt::Debug {
     /// All callers of a rule at one position are gathered in this order before it is entered.
     fn rank(&self, rule: RuleId) -> u32;
 
-    /// The sorted member names of an object in `state`, as they are spelled between the quotes.
+    /// Whether the empty text matches too. The start's body is then only its non-empty part: no
+    /// rule is empty where it is called.
+    fn accepts_empty(&self) -> bool {
+        false
+    }
+
+    /// The names of all special tokens in the bodies.
+    fn special_tokens(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The object that `state` is a state of: its states share one list of names.
     /// Only for grammars with [`Expr::Names`].
-    fn names(&self, state: u32, exprs: &mut Exprs) -> LiteralsId {
-        let _ = state;
+    fn object_of(&self, state: u32) -> u32 {
+        state
+    }
+
+    /// The sorted member names of an object, as they are spelled between the quotes
+    /// ([`Spelling::JsonCanonical`]). Asked once for each arena and object.
+    fn names(&self, object: u32, exprs: &mut Exprs) -> LiteralsId {
+        let _ = object;
         exprs.literal_list(Vec::new())
     }
 

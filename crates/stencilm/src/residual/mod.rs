@@ -1,1 +1,249 @@
-//! What remains of an expression after a byte.
+//! What remains of an expression after a byte: Brzozowski's derivatives ("Derivatives of Regular
+//! Expressions", JACM 1964), one for each class of bytes, computed when first asked for.
+//!
+//! A state of the lazy automaton *is* an expression. Calls of rules are left standing: who steps
+//! through them is the stack.
+
+pub(crate) mod calls;
+pub(crate) mod clip;
+mod derive;
+pub mod emptiness;
+mod lengths;
+pub(crate) mod loops;
+pub(crate) mod names;
+mod partition;
+pub(crate) mod spell;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, ErrorKind, Location};
+use crate::grammar::{ByteSet, ExprId, Exprs, HashKey, LiteralsId, RuleId, Rules};
+use crate::limits::Limits;
+use crate::residual::calls::{Callee, Closure};
+use crate::residual::lengths::Lengths;
+use crate::residual::loops::Loop;
+use crate::residual::partition::{PartitionId, Partitions};
+
+const UNKNOWN: u32 = u32::MAX;
+
+/// The steps out of one expression, as far as they are known.
+#[derive(Clone, Copy, Debug)]
+enum Steps {
+    Unknown,
+    /// Only `byte` leads on.
+    One {
+        byte: u8,
+        target: ExprId,
+    },
+    /// A target for each class of the partition, from `base` on in `targets`.
+    Table {
+        partition: PartitionId,
+        base: u32,
+    },
+}
+
+/// Whether the language of an expression is known to be empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Alive {
+    Unknown,
+    Yes,
+    No,
+}
+
+/// What is known of one expression beyond its steps; each is found when first asked for.
+#[derive(Clone, Debug)]
+struct Known {
+    partition: Option<PartitionId>,
+    alive: Alive,
+    clipped: Option<ExprId>,
+    calls: Option<Arc<[(Callee, ExprId)]>>,
+    closure: Option<Arc<Closure>>,
+    lead: Option<Option<Arc<Loop>>>,
+}
+
+const NOTHING_KNOWN: Known = Known {
+    partition: None,
+    alive: Alive::Unknown,
+    clipped: None,
+    calls: None,
+    closure: None,
+    lead: None,
+};
+
+/// The lazy automaton of one grammar.
+#[derive(Debug)]
+pub(crate) struct Residuals {
+    pub(crate) exprs: Exprs,
+    pub(crate) limits: Limits,
+    rules: Arc<dyn Rules>,
+    bodies: FxHashMap<RuleId, ExprId>,
+    names: FxHashMap<u32, LiteralsId>,
+    partitions: Partitions,
+    steps: Vec<Steps>,
+    targets: Vec<u32>,
+    known: Vec<Known>,
+    lengths: FxHashMap<ExprId, Option<Arc<Lengths>>>,
+    /// The most characters, and the most bytes, of one token: counters beyond are clipped.
+    longest: (u32, u32),
+}
+
+impl Residuals {
+    /// An automaton without a state.
+    pub(crate) fn new(
+        rules: Arc<dyn Rules>,
+        key: HashKey,
+        limits: Limits,
+        longest: (u32, u32),
+    ) -> Self {
+        Self::over(Exprs::new(key), rules, limits, longest)
+    }
+
+    /// The automaton of expressions that exist already.
+    fn over(exprs: Exprs, rules: Arc<dyn Rules>, limits: Limits, longest: (u32, u32)) -> Self {
+        Self {
+            exprs,
+            limits,
+            rules,
+            bodies: FxHashMap::default(),
+            names: FxHashMap::default(),
+            partitions: Partitions::default(),
+            steps: Vec::new(),
+            targets: Vec::new(),
+            known: Vec::new(),
+            lengths: FxHashMap::default(),
+            longest,
+        }
+    }
+
+    pub(crate) fn rules(&self) -> &Arc<dyn Rules> {
+        &self.rules
+    }
+
+    /// What remains of `id` after `byte`, if that was found before. `Nothing` if no text goes on.
+    #[inline]
+    pub(crate) fn known_step(&self, id: ExprId, byte: u8) -> Option<ExprId> {
+        match *self.steps.get(id.0 as usize)? {
+            Steps::Unknown => None,
+            Steps::One { byte: only, target } => {
+                Some(if byte == only { target } else { self.exprs.nothing() })
+            }
+            Steps::Table { partition, base } => {
+                let class = self.partitions.class(partition, byte);
+                match self.targets[(base + class) as usize] {
+                    UNKNOWN => None,
+                    target => Some(ExprId(target)),
+                }
+            }
+        }
+    }
+
+    /// What remains of `id` after `byte`.
+    ///
+    /// # Errors
+    /// A limit; nothing is memoised then.
+    #[inline]
+    pub(crate) fn step(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Error> {
+        match self.known_step(id, byte) {
+            Some(target) => Ok(target),
+            None => self.find_step(id, byte),
+        }
+    }
+
+    #[cold]
+    fn find_step(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Error> {
+        self.check_size()?;
+        self.open_steps(id)?;
+        if let Some(target) = self.known_step(id, byte) {
+            return Ok(target);
+        }
+        let target = self.derive(id, byte)?;
+        if let Steps::Table { partition, base } = self.steps[id.0 as usize] {
+            let class = self.partitions.class(partition, byte);
+            self.targets[(base + class) as usize] = target.0;
+        }
+        Ok(target)
+    }
+
+    /// One byte of each class that `id` can tell apart.
+    pub(crate) fn first_bytes(&mut self, id: ExprId) -> Result<Vec<u8>, Error> {
+        let partition = self.partition(id)?;
+        Ok(self.partitions.representatives(partition))
+    }
+
+    /// The bytes that some text of `id` may begin with, and maybe more.
+    pub(crate) fn live_first_bytes(&mut self, id: ExprId) -> Result<ByteSet, Error> {
+        self.check_size()?;
+        self.open_steps(id)?;
+        Ok(match self.steps[id.0 as usize] {
+            Steps::One { byte, .. } => std::iter::once(byte).collect(),
+            Steps::Unknown | Steps::Table { .. } => ByteSet::ALL,
+        })
+    }
+
+    /// The body of a rule, without the parts that cannot match.
+    pub(crate) fn body(&mut self, rule: RuleId) -> Result<ExprId, Error> {
+        if let Some(&body) = self.bodies.get(&rule) {
+            return Ok(body);
+        }
+        if self.bodies.len() >= self.limits.rules {
+            return Err(Error::limit("rules", self.limits.rules));
+        }
+        let rules = self.rules.clone();
+        let body = rules.body(rule, &mut self.exprs)?;
+        self.check_size()?;
+        let body = self.without_empty_parts(body)?;
+        self.bodies.insert(rule, body);
+        Ok(body)
+    }
+
+    /// The body of a rule, if it was asked for before.
+    pub(crate) fn known_body(&self, rule: RuleId) -> Option<ExprId> {
+        self.bodies.get(&rule).copied()
+    }
+
+    /// About how many bytes the tables hold.
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        self.exprs.size_in_bytes()
+            + self.partitions.size_in_bytes()
+            + self.steps.capacity() * size_of::<Steps>()
+            + self.targets.capacity() * 4
+            + self.known.capacity() * size_of::<Known>()
+            + self.bodies.len() * 24
+    }
+
+    fn check_size(&self) -> Result<(), Error> {
+        if self.exprs.len() > self.limits.expressions {
+            return Err(Error::limit("expressions", self.limits.expressions));
+        }
+        Ok(())
+    }
+
+    fn known(&mut self, id: ExprId) -> &mut Known {
+        let at = id.0 as usize;
+        if at >= self.known.len() {
+            self.known.resize(self.exprs.len().max(at + 1), NOTHING_KNOWN);
+        }
+        &mut self.known[at]
+    }
+}
+
+/// The rules of expressions that call none.
+#[derive(Debug)]
+pub(crate) struct NoRules;
+
+impl Rules for NoRules {
+    fn body(&self, _: RuleId, _: &mut Exprs) -> Result<ExprId, Error> {
+        let feature = "a rule inside an intersection".to_owned();
+        Err(Error::new(ErrorKind::Unsupported { feature }, Location::Whole))
+    }
+
+    fn name(&self, rule: RuleId) -> String {
+        format!("rule_{}", rule.0)
+    }
+
+    fn rank(&self, rule: RuleId) -> u32 {
+        rule.0
+    }
+}

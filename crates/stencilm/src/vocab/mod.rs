@@ -1,1 +1,355 @@
-//! The vocabulary of a model: what each token spells.
+//! The vocabulary of a model: what each token spells, and how to find tokens by what they
+//! spell.
+//!
+//! In: the bytes of every token, from the tokenizer's own tables. Out: a trie, and an index of
+//! tokens by their characters. Nothing here knows of grammars.
+
+mod below;
+mod bit_rows;
+mod bits;
+mod characters;
+mod file;
+mod points;
+mod sieve;
+mod texts;
+mod trie;
+mod trie_builder;
+
+use std::fmt;
+
+use crate::{
+    error::Error,
+    grammar::{ByteSet, CharSet, ContentHash, HashKey},
+};
+
+pub use below::Below;
+pub use sieve::Sieve;
+pub use trie::Trie;
+
+use below::BelowIndex;
+use characters::Characters;
+use sieve::SieveIndex;
+use texts::Texts;
+
+/// The tokens of a model. Immutable: share one behind an [`Arc`](std::sync::Arc).
+///
+/// Tokens are numbers from 0 to [`size`](Self::size); text has no meaning for those without
+/// bytes. A text may belong to several tokens.
+///
+/// ```
+/// use stencilm::vocab::Vocabulary;
+///
+/// let tokens = [Some("a"), Some("ab"), Some("é"), None, None];
+/// let special = [("<end>".to_owned(), 3), ("<pad>".to_owned(), 4)];
+/// let vocabulary = Vocabulary::new(tokens, special, [3])?;
+/// assert_eq!(vocabulary.size(), 5);
+/// assert_eq!(vocabulary.token_bytes(2), Some("é".as_bytes()));
+/// assert_eq!(vocabulary.token_bytes(3), None);
+/// assert_eq!(vocabulary.special_id("<end>"), Some(3));
+/// # Ok::<(), stencilm::Error>(())
+/// ```
+pub struct Vocabulary {
+    key: HashKey,
+    hash: ContentHash,
+    texts: Texts,
+    // Invariant: sorted by name; names are distinct, numbers below the size.
+    special: Box<[(String, u32)]>,
+    // Invariant: rising, distinct, below the size.
+    stop: Box<[u32]>,
+    trie: Trie,
+    root_children: Box<[Option<u32>; 256]>,
+    below: BelowIndex,
+    characters: Characters,
+    sieves: SieveIndex,
+    spellable: ByteSet,
+    longest_bytes: u32,
+}
+
+impl Vocabulary {
+    /// Indexes the tokens of a model: the bytes of token 0, 1, 2, …; `None` for those that
+    /// stand for no text. Special tokens are known by name, stop tokens end an output; either
+    /// may have a text besides.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Vocabulary`](crate::ErrorKind): no token has a text, a text is longer than
+    /// 65,535 bytes, there are more than 4,194,304 tokens or 32 MiB of texts, a special or stop
+    /// token does not exist, or two special tokens have one name.
+    pub fn new<T: AsRef<[u8]>>(
+        tokens: impl IntoIterator<Item = Option<T>>,
+        special: impl IntoIterator<Item = (String, u32)>,
+        stop: impl IntoIterator<Item = u32>,
+    ) -> Result<Self, Error> {
+        let texts = Texts::new(tokens)?;
+        let order = texts.sorted();
+        let special = special.into_iter().collect();
+        Self::from_parts(texts, &order, special, stop.into_iter().collect())
+    }
+
+    /// Indexes texts whose order by text is known.
+    fn from_parts(
+        texts: Texts,
+        order: &[u32],
+        special: Vec<(String, u32)>,
+        stop: Vec<u32>,
+    ) -> Result<Self, Error> {
+        if order.is_empty() {
+            return Err(Error::vocabulary("no token of the vocabulary has a text"));
+        }
+        let special = checked_special(special, texts.len())?;
+        let stop = checked_stop(stop, texts.len())?;
+        let trie = Trie::from_sorted(order.iter().map(|&id| (texts.of(id), id)));
+        let mut root_children = Box::new([None; 256]);
+        let mut spellable = ByteSet::EMPTY;
+        for child in trie.children(0) {
+            root_children[usize::from(trie.byte(child))] = Some(child);
+            if !trie.tokens_at(child).is_empty() {
+                spellable.insert(trie.byte(child));
+            }
+        }
+        let characters = Characters::of(&texts);
+        let longest_bytes = order.iter().map(|&id| trie_builder::to_u32(texts.of(id).len())).max();
+        let key = HashKey::random();
+        Ok(Self {
+            key,
+            hash: content_hash(&key, &texts, &trie, &special, &stop),
+            below: BelowIndex::of(&trie, &characters),
+            sieves: SieveIndex::of(&texts, &characters, order),
+            texts,
+            special,
+            stop,
+            trie,
+            root_children,
+            characters,
+            spellable,
+            longest_bytes: longest_bytes.unwrap_or(0),
+        })
+    }
+
+    /// The number of tokens, those without text included.
+    #[must_use]
+    pub fn size(&self) -> u32 {
+        self.texts.len()
+    }
+
+    /// The number of 32-bit words of a mask.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        bits::words_for(self.size() as usize)
+    }
+
+    /// What the token spells: `None` if there is no such token or if it stands for no text.
+    #[must_use]
+    pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
+        self.texts.get(id)
+    }
+
+    /// How many characters the token touches: for whole UTF-8 its number of characters; a
+    /// character of which it has a part counts. 0 if there is no such token.
+    #[must_use]
+    pub fn token_chars(&self, id: u32) -> u32 {
+        if id < self.size() { self.characters.count(id) } else { 0 }
+    }
+
+    /// Whether the token's bytes are not whole UTF-8.
+    #[must_use]
+    pub fn is_partial(&self, id: u32) -> bool {
+        self.characters.is_partial(id)
+    }
+
+    /// The special token of this name.
+    #[must_use]
+    pub fn special_id(&self, name: &str) -> Option<u32> {
+        let at = self.special.binary_search_by(|(other, _)| other.as_str().cmp(name)).ok()?;
+        Some(self.special[at].1)
+    }
+
+    /// The special tokens by name, sorted.
+    #[must_use]
+    pub fn special(&self) -> &[(String, u32)] {
+        &self.special
+    }
+
+    /// The tokens that end an output, rising.
+    #[must_use]
+    pub fn stop_ids(&self) -> &[u32] {
+        &self.stop
+    }
+
+    /// All tokens that spell at least one byte.
+    #[must_use]
+    pub fn trie(&self) -> &Trie {
+        &self.trie
+    }
+
+    /// The trie's node for the text that is this one byte.
+    #[must_use]
+    #[inline]
+    pub fn root_child(&self, byte: u8) -> Option<u32> {
+        self.root_children[usize::from(byte)]
+    }
+
+    /// What occurs strictly below a node of the trie. Known for nodes with at least eight
+    /// tokens below, that is, where a walk saves something by knowing.
+    ///
+    /// ```
+    /// use stencilm::{grammar::ByteSet, vocab::Vocabulary};
+    ///
+    /// let tokens = (b'a'..=b'z').map(|byte| Some([b'x', byte]));
+    /// let vocabulary = Vocabulary::new(tokens, [], [])?;
+    /// let x = vocabulary.root_child(b'x').expect("all tokens begin with it");
+    /// let below = vocabulary.below(x).expect("it has 26 tokens below");
+    /// assert_eq!((below.bytes, below.chars), (ByteSet::range(b'a', b'z'), 1));
+    /// # Ok::<(), stencilm::Error>(())
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn below(&self, node: u32) -> Option<&Below> {
+        self.below.get(node)
+    }
+
+    /// Parts the tokens with text in those made only of characters of `class` (the scalar
+    /// values that may stand as they are), at most `max_chars` of them, and the rest.
+    ///
+    /// ```
+    /// use stencilm::{grammar::CharSet, vocab::Vocabulary};
+    ///
+    /// let vocabulary = Vocabulary::new([Some("ab"), Some("b1"), Some("é"), Some("aaa")], [], [])?;
+    /// let letters = CharSet::new([('a', 'z')]);
+    /// assert_eq!(vocabulary.sieve(&letters, None).pure()[..], [0b1001]);
+    /// let sieve = vocabulary.sieve(&letters, Some(2));
+    /// assert_eq!((sieve.pure()[0], sieve.rest_count(), sieve.rest_depth()), (0b0001, 3, 3));
+    /// assert_eq!(vocabulary.rest_trie(&sieve, b'b').expect("b1 is one").tokens(), [1]);
+    /// # Ok::<(), stencilm::Error>(())
+    /// ```
+    #[must_use]
+    pub fn sieve(&self, class: &CharSet, max_chars: Option<u32>) -> Sieve {
+        self.sieves.sieve(class, max_chars, &self.texts, self.trie.tokens())
+    }
+
+    /// The tokens of the rest that start with `first`, as a trie with the empty text as its
+    /// root; `None` if there is none. The sieve must be one of this vocabulary.
+    #[must_use]
+    pub fn rest_trie(&self, sieve: &Sieve, first: u8) -> Option<Trie> {
+        let (from, to) = self.ranks_below(self.root_child(first)?);
+        let ids = bits::ones(sieve.rest(), from, to).map(|rank| self.trie.tokens()[rank as usize]);
+        let trie = Trie::from_sorted(ids.map(|id| (self.texts.of(id), id)));
+        (!trie.is_empty()).then_some(trie)
+    }
+
+    /// How many tokens of the rest are below a node of the trie, or in it. The sieve must be one
+    /// of this vocabulary.
+    #[must_use]
+    pub fn rest_below(&self, sieve: &Sieve, node: u32) -> u32 {
+        let (from, to) = self.ranks_below(node);
+        sieve.rest_between(from, to)
+    }
+
+    /// The most characters that one token touches.
+    #[must_use]
+    pub fn longest_chars(&self) -> u32 {
+        self.characters.longest()
+    }
+
+    /// The most bytes of a token.
+    #[must_use]
+    pub fn longest_bytes(&self) -> u32 {
+        self.longest_bytes
+    }
+
+    /// The bytes that are tokens of their own.
+    #[must_use]
+    pub fn spellable(&self) -> ByteSet {
+        self.spellable
+    }
+
+    /// Whether every byte is a token of its own, so that any text can be spelled.
+    #[must_use]
+    pub fn is_byte_complete(&self) -> bool {
+        self.spellable == ByteSet::ALL
+    }
+
+    /// The secret of this vocabulary, with which content is hashed.
+    #[must_use]
+    pub fn key(&self) -> &HashKey {
+        &self.key
+    }
+
+    /// The hash of the whole content under [`key`](Self::key).
+    #[must_use]
+    pub fn content_hash(&self) -> ContentHash {
+        self.hash
+    }
+
+    /// The memory it takes, in bytes.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        size_of::<Self>()
+            + size_of_val(&*self.root_children)
+            + self.texts.size_in_bytes()
+            + self.trie.size_in_bytes()
+            + self.below.size_in_bytes()
+            + self.characters.size_in_bytes()
+            + self.sieves.size_in_bytes()
+    }
+
+    /// The ranks of the tokens below a node of the trie, or in it.
+    fn ranks_below(&self, node: u32) -> (u32, u32) {
+        let starts = self.trie.token_starts();
+        (starts[node as usize], starts[self.trie.end(node) as usize])
+    }
+}
+
+impl fmt::Debug for Vocabulary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Vocabulary").field("size", &self.size()).finish_non_exhaustive()
+    }
+}
+
+/// What the hash of a vocabulary starts with.
+const KIND: u64 = u64::from_be_bytes(*b"tokens  ");
+
+/// Sorted by name; every token exists and every name is there once.
+fn checked_special(
+    mut special: Vec<(String, u32)>,
+    size: u32,
+) -> Result<Box<[(String, u32)]>, Error> {
+    if let Some((name, id)) = special.iter().find(|(_, id)| *id >= size) {
+        let message =
+            format!("the special token `{name}` is number {id}, but the vocabulary has {size}");
+        return Err(Error::vocabulary(message));
+    }
+    special.sort_unstable();
+    if let Some(twice) = special.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        let message = format!("two special tokens have the name `{}`", twice[0].0);
+        return Err(Error::vocabulary(message));
+    }
+    Ok(special.into())
+}
+
+/// Sorted; every token exists.
+fn checked_stop(mut stop: Vec<u32>, size: u32) -> Result<Box<[u32]>, Error> {
+    if let Some(id) = stop.iter().find(|id| **id >= size) {
+        let message = format!("the stop token is number {id}, but the vocabulary has {size}");
+        return Err(Error::vocabulary(message));
+    }
+    stop.sort_unstable();
+    stop.dedup();
+    Ok(stop.into())
+}
+
+fn content_hash(
+    key: &HashKey,
+    texts: &Texts,
+    trie: &Trie,
+    special: &[(String, u32)],
+    stop: &[u32],
+) -> ContentHash {
+    // The trie tells every text that is not empty; what remains is which others are absent.
+    let mut hash = key.start(KIND).with(key, texts.len().into());
+    hash = hash.with_hash(key, trie.content_hash(key));
+    hash = texts.absent().iter().fold(hash, |hash, &word| hash.with(key, word.into()));
+    for (name, id) in special {
+        hash = hash.with_bytes(key, name.as_bytes()).with(key, (*id).into());
+    }
+    stop.iter().fold(hash.with(key, special.len() as u64), |hash, &id| hash.with(key, id.into()))
+}

@@ -1,1 +1,0 @@
-//! EBNF and GBNF.

@@ -1,0 +1,209 @@
+//! Turns a tree into rules: names become ids, pieces become expressions.
+//!
+//! What stands below `&`, `-` and `~` must be regular: the rules that are called there are put in
+//! place of their calls, which only recursive rules resist.
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, Location};
+use crate::frontend::ebnf::tree::{Node, NodeId, Tree};
+use crate::grammar::{Expr, ExprId, Exprs, LiteralId, RuleId, RuleSet, Spelling};
+use crate::limits::Budget;
+
+/// From so many literals on, alternatives are one sorted list instead of a choice: a list is
+/// entered by its next byte, a choice member by member.
+const LIST_FROM: usize = 16;
+
+/// The rules of `tree`, whose text has `end` bytes.
+pub(crate) fn lower(
+    tree: &Tree,
+    start: &str,
+    end: usize,
+    budget: &mut Budget,
+) -> Result<RuleSet, Error> {
+    if let Some(rule) = tree.rules.iter().find(|rule| rule.body.is_none()) {
+        let hint = if rule.name.contains(['.', '-']) {
+            "; put blanks around `.` and `-` where they are no part of a name"
+        } else {
+            ""
+        };
+        return Err(Error::syntax(format!("unknown rule `{}`{hint}", rule.name), rule.offset));
+    }
+    let mut order: Vec<usize> = (0..tree.rules.len()).collect();
+    order.sort_unstable_by_key(|&rule| tree.rules[rule].offset);
+    let Some(start) = order.iter().position(|&rule| *tree.rules[rule].name == *start) else {
+        return Err(Error::syntax(format!("there is no rule `{start}` to start with"), end));
+    };
+    let mut ids = vec![RuleId(0); order.len()];
+    for (place, &rule) in order.iter().enumerate() {
+        ids[rule] = rule_id(place);
+    }
+    let mut lowering = Lowering {
+        tree,
+        ids,
+        exprs: Exprs::default(),
+        plain: Vec::with_capacity(tree.nodes.len()),
+        flat: FxHashMap::default(),
+    };
+    for id in 0..tree.nodes.len() {
+        lowering.check(budget)?;
+        let expr = lowering.plain(id, budget)?;
+        lowering.plain.push(expr);
+    }
+    let named = order.iter().map(|&rule| &tree.rules[rule]);
+    let rules = named
+        .filter_map(|rule| Some((rule.name.to_string(), lowering.plain[rule.body?])))
+        .collect();
+    Ok(RuleSet { exprs: lowering.exprs, rules, start: rule_id(start) })
+}
+
+#[derive(Debug)]
+struct Lowering<'a> {
+    tree: &'a Tree,
+    /// The id of each rule: rules are numbered in the order of their definitions.
+    ids: Vec<RuleId>,
+    exprs: Exprs,
+    /// What each piece is, with calls.
+    plain: Vec<ExprId>,
+    /// What a piece below `&`, `-` or `~` is, without calls; `None` while its parts are made.
+    flat: FxHashMap<NodeId, Option<ExprId>>,
+}
+
+impl Lowering<'_> {
+    fn check(&self, budget: &mut Budget) -> Result<(), Error> {
+        budget.tick()?;
+        let allowed = budget.limits.expressions;
+        if self.exprs.len() > allowed { Err(Error::limit("expressions", allowed)) } else { Ok(()) }
+    }
+
+    fn plain(&mut self, id: NodeId, budget: &mut Budget) -> Result<ExprId, Error> {
+        match self.tree.nodes[id] {
+            Node::And(_) | Node::Not(_) => self.flat(id, budget),
+            Node::Call(rule) => Ok(self.exprs.call(self.ids[rule])),
+            _ => {
+                let parts: Vec<ExprId> =
+                    self.tree.parts(id).iter().map(|&part| self.plain[part]).collect();
+                Ok(self.build(id, &parts))
+            }
+        }
+    }
+
+    /// The piece without calls.
+    fn flat(&mut self, root: NodeId, budget: &mut Budget) -> Result<ExprId, Error> {
+        let mut todo = vec![root];
+        while let Some(&id) = todo.last() {
+            self.check(budget)?;
+            if let Some(Some(_)) = self.flat.get(&id) {
+                todo.pop();
+                continue;
+            }
+            let needs = self.needs(id)?;
+            let open = todo.len();
+            for &need in &needs {
+                match self.flat.get(&need) {
+                    Some(Some(_)) => {}
+                    Some(None) => return Err(self.recursive(id, &todo[..open])),
+                    None => todo.push(need),
+                }
+            }
+            if todo.len() > open {
+                self.flat.insert(id, None);
+                continue;
+            }
+            let parts: Vec<ExprId> =
+                needs.iter().filter_map(|need| self.flat.get(need).copied().flatten()).collect();
+            let built = match self.tree.nodes[id] {
+                Node::Call(_) => parts[0],
+                _ => self.build(id, &parts),
+            };
+            self.flat.insert(id, Some(built));
+            todo.pop();
+        }
+        Ok(self.flat.get(&root).copied().flatten().unwrap_or_else(|| self.exprs.nothing()))
+    }
+
+    /// What must be made before this piece, when calls become what they call.
+    fn needs(&self, id: NodeId) -> Result<Vec<NodeId>, Error> {
+        match &self.tree.nodes[id] {
+            Node::Call(rule) => Ok(self.tree.rules[*rule].body.into_iter().collect()),
+            Node::Token(_) => Err(Error::unsupported(
+                "a special token inside `&`, `-` or `~`",
+                Location::Offset(self.tree.offsets[id]),
+            )),
+            // A `Not` inside an `And` is what is taken away, no text of its own.
+            Node::And(parts) => Ok(parts
+                .iter()
+                .map(|&part| match self.tree.nodes[part] {
+                    Node::Not(inner) => inner,
+                    _ => part,
+                })
+                .collect()),
+            _ => Ok(self.tree.parts(id).to_vec()),
+        }
+    }
+
+    /// `id` needs what is being made for the `open` pieces: a rule came up inside itself.
+    fn recursive(&self, id: NodeId, open: &[NodeId]) -> Error {
+        let is_open = |piece: &NodeId| *piece == id || self.flat.contains_key(piece);
+        let call = open.iter().rev().filter(|piece| is_open(piece)).find_map(|&piece| {
+            match self.tree.nodes[piece] {
+                Node::Call(rule) => Some((&*self.tree.rules[rule].name, self.tree.offsets[piece])),
+                _ => None,
+            }
+        });
+        let (name, offset) = call.unwrap_or(("", self.tree.offsets[id]));
+        let feature = format!("the recursive rule `{name}` inside `&`, `-` or `~`");
+        Error::unsupported(feature, Location::Offset(offset))
+    }
+
+    fn build(&mut self, id: NodeId, parts: &[ExprId]) -> ExprId {
+        let exprs = &mut self.exprs;
+        match &self.tree.nodes[id] {
+            Node::Literal(bytes) => exprs.bytes(bytes),
+            Node::Chars(class, spelling) => exprs.chars(class, *spelling),
+            Node::Bytes(set) => exprs.byte_set(set),
+            Node::Token(name) => exprs.token(name),
+            Node::Call(rule) => exprs.call(self.ids[*rule]),
+            Node::Seq(_) => exprs.seq(parts),
+            Node::Choice(_) => choice(exprs, parts),
+            Node::Repeat(_, min, max) => exprs.repeat(parts[0], *min, *max),
+            Node::Not(_) => {
+                let any = exprs.any_text(Spelling::Text);
+                exprs.minus(any, parts[0])
+            }
+            Node::And(operands) => {
+                let is_not = |&operand: &NodeId| matches!(self.tree.nodes[operand], Node::Not(_));
+                let mut members = Vec::with_capacity(parts.len() + 1);
+                if operands.iter().all(is_not) {
+                    members.push(exprs.any_text(Spelling::Text));
+                }
+                for (operand, &part) in operands.iter().zip(parts) {
+                    members.push(if is_not(operand) { exprs.not(part) } else { part });
+                }
+                exprs.and(&members)
+            }
+        }
+    }
+}
+
+fn choice(exprs: &mut Exprs, alternatives: &[ExprId]) -> ExprId {
+    let whole = |exprs: &Exprs, id: ExprId| match exprs.get(id) {
+        Expr::Bytes { literal, from: 0 } => Some(literal),
+        _ => None,
+    };
+    let literals: Vec<LiteralId> = alternatives.iter().filter_map(|&id| whole(exprs, id)).collect();
+    if literals.len() < LIST_FROM {
+        return exprs.choice(alternatives);
+    }
+    let texts: Vec<Vec<u8>> =
+        literals.iter().map(|&literal| exprs.literal(literal).to_vec()).collect();
+    let list = exprs.one_of(texts.iter().map(Vec::as_slice));
+    let mut members: Vec<ExprId> =
+        alternatives.iter().copied().filter(|&id| whole(exprs, id).is_none()).collect();
+    members.push(list);
+    exprs.choice(&members)
+}
+
+fn rule_id(rule: usize) -> RuleId {
+    RuleId(u32::try_from(rule).expect("limits keep rules below 2^32"))
+}

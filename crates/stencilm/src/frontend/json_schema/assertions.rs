@@ -1,0 +1,395 @@
+//! The keywords of one schema that assert something by themselves, as a shape.
+//!
+//! Keywords of a type that the value cannot have mean nothing; they must be well-formed all the
+//! same.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::frontend::json_schema::decimal::Decimal;
+use crate::frontend::json_schema::document::{Node, NodeId};
+use crate::frontend::json_schema::formats::Format;
+use crate::frontend::json_schema::options::{Dialect, Formats};
+use crate::frontend::json_schema::schemas::Schemas;
+use crate::frontend::json_schema::shape::{
+    ArrayShape, Bound, NEVER, NumberShape, Place, Shape, StringShape, TextId, Whole,
+};
+use crate::grammar::UNBOUNDED;
+
+const NULL: u8 = 1;
+const BOOLEAN: u8 = 2;
+const NUMBER: u8 = 4;
+const INTEGER: u8 = 8;
+const STRING: u8 = 16;
+const ARRAY: u8 = 32;
+const OBJECT: u8 = 64;
+const ALL: u8 = 127;
+
+/// The values of the keywords, where they are written.
+#[derive(Default)]
+struct Keywords {
+    types: u8,
+    constant: Option<NodeId>,
+    list: Option<NodeId>,
+    minimum: Option<NodeId>,
+    maximum: Option<NodeId>,
+    exclusive_minimum: Option<NodeId>,
+    exclusive_maximum: Option<NodeId>,
+    multiple_of: Option<NodeId>,
+    length: (u32, u32),
+    pattern: Option<NodeId>,
+    format: Option<NodeId>,
+    prefix: Option<NodeId>,
+    items: Option<NodeId>,
+    additional_items: Option<NodeId>,
+    item_count: (u32, u32),
+    is_unique: bool,
+    contains: Option<NodeId>,
+    unevaluated_items: Option<NodeId>,
+    has_applicators: bool,
+    object: ObjectKeywords,
+}
+
+/// The same, for objects.
+#[derive(Default)]
+pub(crate) struct ObjectKeywords {
+    pub(crate) properties: Option<NodeId>,
+    pub(crate) patterns: Option<NodeId>,
+    pub(crate) additional: Option<NodeId>,
+    pub(crate) names: Option<NodeId>,
+    pub(crate) required: Option<NodeId>,
+    pub(crate) unevaluated: Option<NodeId>,
+    pub(crate) count: (u32, u32),
+    /// Whether other schemas of the same place may evaluate members.
+    pub(crate) has_applicators: bool,
+}
+
+impl Schemas<'_> {
+    /// The shape of what the assertions of the schema at a place allow.
+    pub(crate) fn assertions(&mut self, place: Place) -> Result<Shape, Error> {
+        let keywords = self.read_keywords(place)?;
+        let types = keywords.types;
+        let mut shape = Shape { null: types & NULL != 0, ..Shape::default() };
+        if types & BOOLEAN != 0 {
+            shape.bools = 3;
+        }
+        if types & (NUMBER | INTEGER) != 0 {
+            let whole = if types & NUMBER == 0 { Whole::Only } else { Whole::Either };
+            shape.numbers.extend(self.number(place, &keywords, whole)?);
+        } else {
+            self.number(place, &keywords, Whole::Either)?;
+        }
+        let string = self.string_shape(place, &keywords)?;
+        if types & STRING != 0 {
+            shape.strings.extend(string);
+        }
+        if types & ARRAY != 0 {
+            let array = self.array(place, &keywords)?;
+            shape.arrays.extend(array);
+        }
+        if types & OBJECT != 0 {
+            let object = self.object(place, &keywords.object)?;
+            shape.objects.extend(object);
+        }
+        if let Some(list) = keywords.list {
+            let values = self.values(Place { node: list, ..place })?;
+            shape = self.meet(&values, &shape)?;
+        }
+        if let Some(constant) = keywords.constant {
+            let value = self.value(Place { node: constant, ..place })?;
+            shape = self.meet(&value, &shape)?;
+        }
+        Ok(shape)
+    }
+
+    fn read_keywords(&mut self, place: Place) -> Result<Keywords, Error> {
+        let dialect = self.sources.dialect(place);
+        let mut found = Keywords { types: ALL, ..Keywords::default() };
+        found.length.1 = UNBOUNDED;
+        found.item_count.1 = UNBOUNDED;
+        found.object.count.1 = UNBOUNDED;
+        for at in 0..self.sources.document(place).len(place.node) {
+            let (keyword, node) = self.sources.document(place).member(place.node, at);
+            let value = Place { node, ..place };
+            match keyword {
+                "type" => found.types = self.types(value)?,
+                "const" if dialect >= Dialect::Draft6 => found.constant = Some(node),
+                "enum" => found.list = Some(node),
+                "minimum" => found.minimum = Some(node),
+                "maximum" => found.maximum = Some(node),
+                "exclusiveMinimum" => found.exclusive_minimum = Some(node),
+                "exclusiveMaximum" => found.exclusive_maximum = Some(node),
+                "multipleOf" => found.multiple_of = Some(node),
+                "minLength" => found.length.0 = self.count(value)?,
+                "maxLength" => found.length.1 = self.count(value)?,
+                "pattern" => found.pattern = Some(node),
+                "format" => found.format = Some(node),
+                "prefixItems" if dialect >= Dialect::Draft2020 => found.prefix = Some(node),
+                "items" => found.items = Some(node),
+                "additionalItems" => found.additional_items = Some(node),
+                "minItems" => found.item_count.0 = self.count(value)?,
+                "maxItems" => found.item_count.1 = self.count(value)?,
+                "uniqueItems" => found.is_unique = self.boolean(value)?,
+                "contains" if dialect >= Dialect::Draft6 => found.contains = Some(node),
+                "unevaluatedItems" if dialect >= Dialect::Draft2019 => {
+                    found.unevaluated_items = Some(node);
+                }
+                "properties" => found.object.properties = Some(node),
+                "patternProperties" => found.object.patterns = Some(node),
+                "additionalProperties" => found.object.additional = Some(node),
+                "propertyNames" if dialect >= Dialect::Draft6 => found.object.names = Some(node),
+                "required" => found.object.required = Some(node),
+                "minProperties" => found.object.count.0 = self.count(value)?,
+                "maxProperties" => found.object.count.1 = self.count(value)?,
+                "unevaluatedProperties" if dialect >= Dialect::Draft2019 => {
+                    found.object.unevaluated = Some(node);
+                }
+                "allOf" | "anyOf" | "oneOf" | "if" | "then" | "else" | "dependentSchemas"
+                | "$ref" | "$dynamicRef" | "$recursiveRef" | "not" => {
+                    found.has_applicators = true;
+                    found.object.has_applicators = true;
+                }
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    fn types(&self, place: Place) -> Result<u8, Error> {
+        let document = self.sources.document(place);
+        let items = document.items(place.node);
+        let names = if items.is_empty() { std::slice::from_ref(&place.node) } else { items };
+        let mut types = 0;
+        for &node in names {
+            types |= match document.as_str(node) {
+                Some("null") => NULL,
+                Some("boolean") => BOOLEAN,
+                Some("number") => NUMBER | INTEGER,
+                Some("integer") => INTEGER,
+                Some("string") => STRING,
+                Some("array") => ARRAY,
+                Some("object") => OBJECT,
+                _ => {
+                    let place = Place { node, ..place };
+                    return Err(self.sources.error("this is no JSON type", place));
+                }
+            };
+        }
+        Ok(types)
+    }
+
+    /// A number that counts something; beyond 2³²−2 it counts as that.
+    pub(crate) fn count(&self, place: Place) -> Result<u32, Error> {
+        let value = self.decimal(place)?;
+        if value.is_negative() || !value.is_integer() {
+            return Err(self.sources.error("a non-negative integer is expected here", place));
+        }
+        if value.plain_len() > 10 {
+            return Ok(UNBOUNDED - 1);
+        }
+        Ok(value.plain().parse().unwrap_or(UNBOUNDED - 1).min(UNBOUNDED - 1))
+    }
+
+    pub(crate) fn decimal(&self, place: Place) -> Result<Decimal, Error> {
+        let document = self.sources.document(place);
+        let Node::Number(run) = document.get(place.node) else {
+            return Err(self.sources.error("a number is expected here", place));
+        };
+        Decimal::parse(document.text(run)).ok_or_else(|| {
+            Error::unsupported("a number of this size", self.sources.location(place))
+        })
+    }
+
+    fn boolean(&self, place: Place) -> Result<bool, Error> {
+        match self.sources.document(place).get(place.node) {
+            Node::Bool(value) => Ok(value),
+            _ => Err(self.sources.error("a boolean is expected here", place)),
+        }
+    }
+
+    pub(crate) fn string(&self, place: Place) -> Result<String, Error> {
+        match self.sources.document(place).as_str(place.node) {
+            Some(text) => Ok(text.to_owned()),
+            None => Err(self.sources.error("a string is expected here", place)),
+        }
+    }
+
+    /// The texts of an array of strings.
+    pub(crate) fn strings(&mut self, place: Place) -> Result<Vec<TextId>, Error> {
+        let document = self.sources.document(place);
+        let Node::Array { .. } = document.get(place.node) else {
+            return Err(self.sources.error("an array of strings is expected here", place));
+        };
+        let mut texts = Vec::with_capacity(document.items(place.node).len());
+        for &node in document.items(place.node) {
+            let Some(text) = document.as_str(node) else {
+                let place = Place { node, ..place };
+                return Err(self.sources.error("a string is expected here", place));
+            };
+            texts.push(self.texts.id(text));
+        }
+        Ok(texts)
+    }
+
+    fn number(
+        &mut self,
+        place: Place,
+        keywords: &Keywords,
+        whole: Whole,
+    ) -> Result<Option<NumberShape>, Error> {
+        let mut number = NumberShape { whole, ..NumberShape::default() };
+        let at = |node| Place { node, ..place };
+        let bound = |node: Option<NodeId>, flag: Option<NodeId>| {
+            // In draft-04 the exclusive keywords are flags of the others.
+            let flag = flag.map(|node| match self.sources.document(place).get(node) {
+                Node::Bool(flag) => Ok(Err(flag)),
+                _ => self.decimal(at(node)).map(Ok),
+            });
+            let flag = flag.transpose()?;
+            let plain = node.map(|node| self.decimal(at(node))).transpose()?;
+            let is_exclusive = matches!(flag, Some(Err(true)));
+            let plain = plain.map(|value| Bound { value, is_exclusive });
+            let other = flag.and_then(Result::ok).map(|value| Bound { value, is_exclusive: true });
+            Ok::<_, Error>([plain, other])
+        };
+        let lows = bound(keywords.minimum, keywords.exclusive_minimum)?;
+        let highs = bound(keywords.maximum, keywords.exclusive_maximum)?;
+        for low in lows.into_iter().flatten() {
+            number.raise(low);
+        }
+        for high in highs.into_iter().flatten() {
+            number.lower(high);
+        }
+        if let Some(node) = keywords.multiple_of {
+            let divisor = self.decimal(at(node))?;
+            if divisor.is_zero() || divisor.is_negative() {
+                return Err(self.sources.error("a positive number is expected here", at(node)));
+            }
+            number.multiples.push(divisor);
+            if !number.has_simple_multiples() {
+                number.refusal = Some(self.refusal("multipleOf", at(node)));
+            }
+        }
+        Ok(number.normal())
+    }
+
+    fn string_shape(
+        &mut self,
+        place: Place,
+        keywords: &Keywords,
+    ) -> Result<Option<StringShape>, Error> {
+        let (min, max) = keywords.length;
+        let mut string = StringShape { min, max, ..StringShape::default() };
+        if let Some(node) = keywords.pattern {
+            let place = Place { node, ..place };
+            let pattern = self.pattern(place)?;
+            string.patterns.push((pattern, true));
+        }
+        if let Some(node) = keywords.format
+            && keywords.types & STRING != 0
+            && self.options.formats == Formats::Enforced
+            && let Some(name) = self.sources.document(place).as_str(node)
+            && let Some(format) = Format::of_name(name)
+        {
+            let format = self.patterns.format(format, self.budget)?;
+            string.patterns.push((format, true));
+        }
+        string.patterns.sort_unstable();
+        Ok((min <= max).then_some(string))
+    }
+
+    /// The language of the `pattern` at a place.
+    pub(crate) fn pattern(&mut self, place: Place) -> Result<crate::frontend::json_schema::shape::PatternId, Error> {
+        let document = self.sources.document(place);
+        let Some(text) = document.as_str(place.node) else {
+            return Err(self.sources.error("a string is expected here", place));
+        };
+        let text = self.texts.id(text);
+        let found = self.patterns.search(text, &self.texts, self.budget);
+        found.map_err(|error| error.moved_to(self.sources.location(place)))
+    }
+
+    fn array(&mut self, place: Place, keywords: &Keywords) -> Result<Option<ArrayShape>, Error> {
+        let at = |node| Place { node, ..place };
+        let mut array = ArrayShape::default();
+        (array.min, array.max) = keywords.item_count;
+        let mut rest = keywords.items;
+        let mut prefix = keywords.prefix;
+        // Until 2019-09, a list of schemas in `items` was what `prefixItems` is now.
+        if let Some(items) = keywords.items
+            && keywords.prefix.is_none()
+            && matches!(self.sources.document(place).get(items), Node::Array { .. })
+        {
+            prefix = Some(items);
+            rest = keywords.additional_items;
+        }
+        if let Some(prefix) = prefix {
+            if !matches!(self.sources.document(place).get(prefix), Node::Array { .. }) {
+                return Err(self.sources.error("an array is expected here", at(prefix)));
+            }
+            for node in self.sources.document(place).items(prefix).to_vec() {
+                array.prefix.push(self.schema(at(node))?);
+            }
+        }
+        if let Some(rest) = rest {
+            array.items = self.schema(at(rest))?;
+        }
+        if let Some(node) = keywords.unevaluated_items {
+            let unevaluated = self.schema(at(node))?;
+            if rest.is_none() && unevaluated != crate::frontend::json_schema::shape::ANY {
+                if keywords.has_applicators || keywords.contains.is_some() {
+                    array.refusal = Some(self.refusal("unevaluatedItems", at(node)));
+                } else {
+                    array.items = unevaluated;
+                }
+            }
+        }
+        if let Some(node) = keywords.contains {
+            let inner = self.schema(at(node))?;
+            self.contain(place, at(node), inner, &mut array)?;
+        }
+        if keywords.is_unique && array.max > 1 {
+            array.refusal = array.refusal.or(Some(self.refusal("uniqueItems", place)));
+        }
+        Ok(array.normal())
+    }
+
+    /// `contains`, as far as it asks for nothing or for what the items are anyway.
+    fn contain(
+        &mut self,
+        schema: Place,
+        place: Place,
+        inner: crate::frontend::json_schema::shape::TermId,
+        array: &mut ArrayShape,
+    ) -> Result<(), Error> {
+        let document = self.sources.document(schema);
+        let has_counts = self.sources.dialect(schema) >= Dialect::Draft2019;
+        let find = |keyword| document.find(schema.node, keyword).filter(|_| has_counts);
+        let at = |node| Place { node, ..schema };
+        let (min, max) = (find("minContains"), find("maxContains"));
+        let min = min.map_or(Ok(1), |node| self.count(at(node)))?;
+        let max = max.map_or(Ok(UNBOUNDED), |node| self.count(at(node)))?;
+        if min == 0 && max == UNBOUNDED {
+            return Ok(());
+        }
+        let is_any = inner == crate::frontend::json_schema::shape::ANY
+            || (array.prefix.is_empty() && array.items == inner);
+        if is_any {
+            array.min = array.min.max(min);
+            array.max = array.max.min(max);
+        } else if inner == NEVER {
+            if min > 0 {
+                array.max = 0;
+                array.min = 1;
+            }
+        } else {
+            array.refusal = Some(self.refusal("contains", place));
+        }
+        Ok(())
+    }
+}
+
+/// A shape's list of strings, as what it must not be.
+pub(crate) fn no_texts() -> Arc<[TextId]> {
+    Arc::new([])
+}

@@ -1,0 +1,221 @@
+//! Decimal numbers of any size, as JSON writes them: compared by value, never rounded.
+
+use std::cmp::Ordering;
+
+/// A decimal number: ±0.d₁d₂… × 10^exponent.
+///
+/// Invariant: the first and the last digit are not zero; zero has no digits, is not negative and
+/// has the exponent 0. So equal numbers are equal values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Decimal {
+    is_negative: bool,
+    digits: Box<[u8]>,
+    exponent: i64,
+}
+
+impl Decimal {
+    /// Reads a JSON number. `None` if its exponent is beyond all use (past ±10¹⁵).
+    pub(crate) fn parse(literal: &str) -> Option<Self> {
+        let (is_negative, rest) = match literal.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, literal),
+        };
+        let (mantissa, power) = match rest.split_once(['e', 'E']) {
+            Some((mantissa, power)) => (mantissa, read_power(power)),
+            None => (rest, Some(0)),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).map(|b| b - b'0').collect();
+        let zeros = digits.iter().take_while(|&&d| d == 0).count();
+        if zeros == digits.len() {
+            return Some(Self::default());
+        }
+        let end = digits.iter().rposition(|&d| d != 0).map_or(0, |last| last + 1);
+        let shift = i64::try_from(whole.len()).ok()? - i64::try_from(zeros).ok()?;
+        Some(Self { is_negative, digits: digits[zeros..end].into(), exponent: power? + shift })
+    }
+
+    pub(crate) fn is_zero(&self) -> bool {
+        self.digits.is_empty()
+    }
+
+    pub(crate) fn is_negative(&self) -> bool {
+        self.is_negative
+    }
+
+    /// The significant digits.
+    pub(crate) fn digits(&self) -> &[u8] {
+        &self.digits
+    }
+
+    /// Where the point stands: this many digits after the start of the significant ones.
+    pub(crate) fn exponent(&self) -> i64 {
+        self.exponent
+    }
+
+    pub(crate) fn negated(&self) -> Self {
+        Self { is_negative: !self.is_negative && !self.is_zero(), ..self.clone() }
+    }
+
+    pub(crate) fn is_integer(&self) -> bool {
+        i64::try_from(self.digits.len()).is_ok_and(|len| len <= self.exponent.max(0))
+    }
+
+    /// How many digits it has when written without an exponent.
+    pub(crate) fn plain_len(&self) -> u64 {
+        let len = i64::try_from(self.digits.len()).unwrap_or(i64::MAX);
+        let fraction = len.saturating_sub(self.exponent).max(0);
+        self.exponent.max(1).unsigned_abs() + fraction.unsigned_abs()
+    }
+
+    /// The digits before the point (none for a number below 1) and behind it, without zeros at
+    /// the outer ends. Only for numbers whose `plain_len` is small.
+    pub(crate) fn parts(&self) -> (Vec<u8>, Vec<u8>) {
+        let whole = usize::try_from(self.exponent.max(0)).unwrap_or(0);
+        let zeros = usize::try_from((-self.exponent).max(0)).unwrap_or(0);
+        let mut before: Vec<u8> = self.digits.iter().copied().take(whole).collect();
+        let after = std::iter::repeat_n(0, if self.is_zero() { 0 } else { zeros });
+        let after = after.chain(self.digits.iter().copied().skip(whole)).collect();
+        before.resize(if self.is_zero() { 0 } else { whole }, 0);
+        (before, after)
+    }
+
+    /// The shortest plain text.
+    pub(crate) fn plain(&self) -> String {
+        let (before, after) = self.parts();
+        let mut text = String::with_capacity(before.len() + after.len() + 3);
+        if self.is_negative {
+            text.push('-');
+        }
+        text.extend(before.iter().map(|d| char::from(b'0' + d)));
+        if before.is_empty() {
+            text.push('0');
+        }
+        if !after.is_empty() {
+            text.push('.');
+            text.extend(after.iter().map(|d| char::from(b'0' + d)));
+        }
+        text
+    }
+
+    /// The greatest integer that is not above it. Only where `plain_len` is small.
+    pub(crate) fn floor(&self) -> Self {
+        let (before, after) = self.parts();
+        let text: String = before.iter().map(|d| char::from(b'0' + d)).collect();
+        let truncated = Self::parse(&format!("0{text}")).unwrap_or_default();
+        match (self.is_negative, after.is_empty()) {
+            (false, _) => truncated,
+            (true, true) => truncated.negated(),
+            (true, false) => truncated.next_integer().negated(),
+        }
+    }
+
+    /// The least integer that is not below it. Only where `plain_len` is small.
+    pub(crate) fn ceil(&self) -> Self {
+        self.negated().floor().negated()
+    }
+
+    /// An integer plus one.
+    pub(crate) fn next_integer(&self) -> Self {
+        let (mut digits, _) = self.parts();
+        if self.is_negative {
+            // −n + 1 = −(n − 1)
+            for digit in digits.iter_mut().rev() {
+                if *digit > 0 {
+                    *digit -= 1;
+                    break;
+                }
+                *digit = 9;
+            }
+        } else {
+            let mut carries = true;
+            for digit in digits.iter_mut().rev() {
+                carries = *digit == 9;
+                *digit = if carries { 0 } else { *digit + 1 };
+                if !carries {
+                    break;
+                }
+            }
+            if carries {
+                digits.insert(0, 1);
+            }
+        }
+        let text: String = digits.iter().map(|d| char::from(b'0' + d)).collect();
+        let value = Self::parse(&format!("0{text}")).unwrap_or_default();
+        if self.is_negative { value.negated() } else { value }
+    }
+
+    /// An integer minus one.
+    pub(crate) fn previous_integer(&self) -> Self {
+        self.negated().next_integer().negated()
+    }
+
+    /// Whether it is `divisor` times an integer; `None` where that takes too much work to say.
+    pub(crate) fn is_multiple_of(&self, divisor: &Self) -> Option<bool> {
+        if self.is_zero() {
+            return Some(true);
+        }
+        let modulus = divisor.digits.iter().try_fold(0_u128, |n, &d| {
+            n.checked_mul(10)?.checked_add(d.into()).filter(|&n| n < 1 << 120)
+        })?;
+        let ones = |decimal: &Self| Some(decimal.exponent - i64::try_from(decimal.digits.len()).ok()?);
+        let shift = ones(self)? - ones(divisor)?;
+        let mut rest = self.digits.iter().fold(0_u128, |rest, &d| (rest * 10 + u128::from(d)) % modulus);
+        if shift < 0 {
+            // The last digit of `self` is not zero, and it lies below the last of the divisor:
+            // only factors 2 and 5 of the divisor could make up for it, and then it would end in
+            // a zero there.
+            let mut scaled = modulus;
+            for _ in 0..(-shift) {
+                scaled = scaled.checked_mul(10).filter(|&n| n < 1 << 120)?;
+            }
+            let value = self.digits.iter().try_fold(0_u128, |n, &d| {
+                n.checked_mul(10)?.checked_add(d.into())
+            })?;
+            return Some(value % scaled == 0);
+        }
+        if shift > 10_000 {
+            return None;
+        }
+        for _ in 0..shift {
+            rest = rest * 10 % modulus;
+        }
+        Some(rest == 0)
+    }
+}
+
+fn read_power(power: &str) -> Option<i64> {
+    let (is_negative, digits) = match power.as_bytes() {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let value = digits.iter().try_fold(0_i64, |n, &b| {
+        n.checked_mul(10)?.checked_add((b - b'0').into()).filter(|&n| n < 1_000_000_000_000_000)
+    })?;
+    Some(if is_negative { -value } else { value })
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let sign = |decimal: &Self| match (decimal.is_zero(), decimal.is_negative) {
+            (true, _) => 0,
+            (false, false) => 1,
+            (false, true) => -1,
+        };
+        let size = || {
+            (self.exponent, &self.digits).cmp(&(other.exponent, &other.digits))
+        };
+        match sign(self).cmp(&sign(other)) {
+            Ordering::Equal if self.is_negative => size().reverse(),
+            Ordering::Equal => size(),
+            unequal => unequal,
+        }
+    }
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}

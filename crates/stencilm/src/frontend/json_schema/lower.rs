@@ -1,0 +1,241 @@
+//! A schema as a term: its own assertions, and the schemas that apply to the same value.
+
+use crate::error::Error;
+use crate::frontend::json_schema::document::{Node, NodeId};
+use crate::frontend::json_schema::options::Dialect;
+use crate::frontend::json_schema::schemas::Schemas;
+use crate::frontend::json_schema::shape::{ANY, Place, TermId};
+use crate::frontend::json_schema::terms::Term;
+
+/// The parts of one schema, in the order in which it names them.
+struct Parts {
+    place: Place,
+    dialect: Dialect,
+    parts: Vec<TermId>,
+    /// Exactly one of each of these.
+    choices: Vec<(Place, Vec<TermId>)>,
+    has_assertions: bool,
+}
+
+impl Schemas<'_> {
+    /// The term that a schema stands for. Schemas inside stay closed.
+    pub(crate) fn lower(&mut self, place: Place) -> Result<TermId, Error> {
+        let dialect = self.sources.dialect(place);
+        let document = self.sources.document(place);
+        if dialect <= Dialect::Draft7
+            && let Some(reference) = document.find(place.node, "$ref")
+            && let Some(target) = document.as_str(reference).map(str::to_owned)
+        {
+            // Before 2019-09, what stands beside `$ref` is ignored.
+            return self.reference(place, &target);
+        }
+        let mut parts = Parts {
+            place,
+            dialect,
+            parts: Vec::new(),
+            choices: Vec::new(),
+            has_assertions: false,
+        };
+        for at in 0..document.len(place.node) {
+            let (keyword, value) = self.sources.document(place).member(place.node, at);
+            // The keyword is told apart by its length first, which decides nearly always.
+            match keyword {
+                "$ref" | "$dynamicRef" | "$recursiveRef" | "allOf" | "anyOf" | "oneOf" | "not"
+                | "if" | "dependentRequired" | "dependentSchemas" | "dependencies" => {
+                    let keyword = keyword.to_owned();
+                    self.lower_keyword(&mut parts, &keyword, Place { node: value, ..place })?;
+                }
+                "type" | "enum" | "const" | "properties" | "required" | "items"
+                | "additionalProperties" | "patternProperties" | "propertyNames" | "prefixItems"
+                | "additionalItems" | "minItems" | "maxItems" | "uniqueItems" | "contains"
+                | "minContains" | "maxContains" | "minLength" | "maxLength" | "pattern"
+                | "format" | "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum"
+                | "multipleOf" | "minProperties" | "maxProperties" | "unevaluatedProperties"
+                | "unevaluatedItems" | "nullable"
+                    if !parts.has_assertions =>
+                {
+                    parts.has_assertions = true;
+                    let own = self.terms.add(Term::Assertions(place));
+                    parts.parts.push(own);
+                }
+                _ => {}
+            }
+        }
+        let is_nullable = self.options.nullable
+            && self.sources.document(place).find(place.node, "nullable").is_some_and(|value| {
+                matches!(self.sources.document(place).get(value), Node::Bool(true))
+            });
+        let all = self.join(parts)?;
+        if is_nullable {
+            let null = self.terms.add(Term::Null);
+            return Ok(self.terms.or(&[all, null]));
+        }
+        Ok(all)
+    }
+
+    /// All parts at once. What stands beside a `oneOf` goes into its branches, where it helps to
+    /// tell them apart.
+    fn join(&mut self, parts: Parts) -> Result<TermId, Error> {
+        let mut all = self.terms.and(&parts.parts);
+        for (place, branches) in parts.choices {
+            let branches: Vec<TermId> =
+                branches.into_iter().map(|branch| self.terms.and2(all, branch)).collect();
+            all = match branches[..] {
+                [one] => one,
+                _ => self.terms.add(Term::One(place, branches.into())),
+            };
+        }
+        Ok(all)
+    }
+
+    fn lower_keyword(
+        &mut self,
+        parts: &mut Parts,
+        keyword: &str,
+        value: Place,
+    ) -> Result<(), Error> {
+        match keyword {
+            "$ref" => {
+                let target = self.string(value)?;
+                let target = self.reference(parts.place, &target)?;
+                parts.parts.push(target);
+            }
+            "$dynamicRef" | "$recursiveRef" => self.lower_dynamic(parts, keyword, value)?,
+            "allOf" => {
+                let all = self.schemas_of(value)?;
+                parts.parts.extend(all);
+            }
+            "anyOf" => {
+                let any = self.schemas_of(value)?;
+                let any = self.terms.or(&any);
+                parts.parts.push(any);
+            }
+            "oneOf" => {
+                let branches = self.schemas_of(value)?;
+                parts.choices.push((value, branches));
+            }
+            "not" => {
+                let inner = self.schema(value)?;
+                let not = self.terms.not(value, inner);
+                parts.parts.push(not);
+            }
+            "if" if parts.dialect >= Dialect::Draft7 => {
+                let condition = self.lower_condition(parts.place, value)?;
+                parts.parts.push(condition);
+            }
+            "dependentRequired" if parts.dialect >= Dialect::Draft2019 => {
+                self.lower_dependencies(parts, value, true, false)?;
+            }
+            "dependentSchemas" if parts.dialect >= Dialect::Draft2019 => {
+                self.lower_dependencies(parts, value, false, true)?;
+            }
+            // Later dialects dropped `dependencies`, but validators go on enforcing it, and so do
+            // the optional tests of the official suite.
+            "dependencies" => self.lower_dependencies(parts, value, true, true)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self, from: Place, reference: &str) -> Result<TermId, Error> {
+        let target = self.sources.resolve(from, reference)?;
+        self.schema(target)
+    }
+
+    /// Without a dynamic anchor anywhere, a dynamic reference is a plain one.
+    fn lower_dynamic(
+        &mut self,
+        parts: &mut Parts,
+        keyword: &str,
+        value: Place,
+    ) -> Result<(), Error> {
+        let is_known = match keyword {
+            "$dynamicRef" => parts.dialect >= Dialect::Draft2020,
+            _ => parts.dialect == Dialect::Draft2019,
+        };
+        if !is_known {
+            return Ok(());
+        }
+        let anchor = if keyword == "$dynamicRef" { "$dynamicAnchor" } else { "$recursiveAnchor" };
+        if self.sources.has_dynamic_anchors(anchor) {
+            let location = self.sources.location(value);
+            return Err(Error::unsupported(keyword, location));
+        }
+        let target = self.string(value)?;
+        let target = self.reference(parts.place, &target)?;
+        parts.parts.push(target);
+        Ok(())
+    }
+
+    /// `if`: (condition and `then`) or (not condition and `else`).
+    fn lower_condition(&mut self, schema: Place, condition: Place) -> Result<TermId, Error> {
+        let document = self.sources.document(schema);
+        let then = document.find(schema.node, "then");
+        let other = document.find(schema.node, "else");
+        let mut branch = |node: Option<NodeId>| match node {
+            Some(node) => self.schema(Place { node, ..schema }),
+            None => Ok(ANY),
+        };
+        let (then, other) = (branch(then)?, branch(other)?);
+        if then == other {
+            // Also where both are absent. The condition is still to be well-formed.
+            let inner = self.schema(condition)?;
+            let either = self.terms.or(&[inner, ANY]);
+            return Ok(self.terms.and2(either, then));
+        }
+        let inner = self.schema(condition)?;
+        let not = self.terms.not(condition, inner);
+        let (yes, no) = (self.terms.and2(inner, then), self.terms.and2(not, other));
+        Ok(self.terms.or(&[yes, no]))
+    }
+
+    /// For each name: without it, or with it and what it brings along.
+    fn lower_dependencies(
+        &mut self,
+        parts: &mut Parts,
+        value: Place,
+        lists: bool,
+        schemas: bool,
+    ) -> Result<(), Error> {
+        if !matches!(self.sources.document(value).get(value.node), Node::Object { .. }) {
+            return Err(self.sources.error("an object is expected here", value));
+        }
+        for at in 0..self.sources.document(value).len(value.node) {
+            let (name, node) = self.sources.document(value).member(value.node, at);
+            let name = name.to_owned();
+            let place = Place { node, ..value };
+            let name = self.text(&name);
+            let list = match self.sources.document(place).get(node) {
+                Node::Array { .. } if lists => true,
+                // draft-03 and draft-04 validators read a string as a list of one.
+                Node::Object { .. } | Node::Bool(_) if schemas => false,
+                _ => return Err(self.sources.error("this is no dependency", place)),
+            };
+            let brought = if list {
+                let names = self.strings(place)?;
+                let names: Vec<TermId> =
+                    names.into_iter().map(|name| self.terms.add(Term::Present(name))).collect();
+                self.terms.and(&names)
+            } else {
+                self.schema(place)?
+            };
+            if brought == ANY {
+                continue;
+            }
+            let present = self.terms.add(Term::Present(name));
+            let absent = self.terms.add(Term::Absent(name));
+            let with = self.terms.and2(present, brought);
+            let either = self.terms.or(&[absent, with]);
+            parts.parts.push(either);
+        }
+        Ok(())
+    }
+
+    fn schemas_of(&mut self, list: Place) -> Result<Vec<TermId>, Error> {
+        let items = self.sources.document(list).items(list.node).to_vec();
+        if items.is_empty() {
+            return Err(self.sources.error("a list of at least one schema is expected here", list));
+        }
+        items.into_iter().map(|node| self.schema(Place { node, ..list })).collect()
+    }
+}

@@ -1,0 +1,129 @@
+//! What a caller may choose about the text that a JSON Schema allows.
+
+/// How a JSON Schema becomes a grammar.
+///
+/// ```
+/// use stencilm::frontend::json_schema::{JsonSchemaOptions, Whitespace};
+///
+/// let options = JsonSchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
+/// assert!(!options.nullable);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct JsonSchemaOptions {
+    /// White space between tokens. None comes before or after the whole value.
+    pub whitespace: Whitespace,
+    /// Where names may come that the schema does not list.
+    pub additional: Additional,
+    /// Enforces `format`. Default yes.
+    pub formats: Formats,
+    /// Reads OpenAPI's `nullable: true` as "or null". Default no: it is an unknown keyword.
+    pub nullable: bool,
+    /// What to do with an assertion that cannot be enforced. Default: refuse the schema.
+    pub unsupported: Unsupported,
+    /// What a schema without `$schema` is written in. Default 2020-12.
+    pub dialect: Dialect,
+    /// Other documents that a `$ref` may name: a URI and the text of the schema. Nothing is ever
+    /// fetched.
+    pub resources: Vec<(String, String)>,
+}
+
+/// White space between the tokens of a JSON text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whitespace {
+    /// Up to `cap` characters (space, tab, line feed, carriage return) at each place.
+    Any {
+        /// The most white-space characters in a row.
+        cap: u32,
+    },
+    /// None.
+    Compact,
+    /// As `json.dumps` writes it: one line with exactly these separators. `(", ", ": ")` is its
+    /// default.
+    Separators {
+        /// Between members and between items.
+        item: String,
+        /// Between a name and its value.
+        key: String,
+    },
+    /// As `json.dumps(…, indent=n)` writes it: a line for each member and item.
+    Indent(u32),
+}
+
+impl Whitespace {
+    /// The default cap on white-space characters in a row: the indentation of real documents
+    /// needs less, and a model that runs on in white space is stopped.
+    pub const DEFAULT_CAP: u32 = 64;
+}
+
+impl Default for Whitespace {
+    fn default() -> Self {
+        Self::Any { cap: Self::DEFAULT_CAP }
+    }
+}
+
+/// Where member names may come that a schema does not list. Listed names come in the order in
+/// which the schema first mentions them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Additional {
+    /// As soon as no required name is missing, between the others too.
+    #[default]
+    AfterRequired,
+    /// Anywhere.
+    Anywhere,
+    /// After all listed names.
+    Last,
+}
+
+/// Whether `format` is an assertion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Formats {
+    /// Known formats are enforced.
+    #[default]
+    Enforced,
+    /// All formats are annotations.
+    Ignored,
+}
+
+/// What to do with an assertion that is known but cannot be enforced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unsupported {
+    /// Refuse the schema, with the keyword's name and place.
+    #[default]
+    Refuse,
+    /// Serve a wider language and list the keyword in the report.
+    Widen,
+}
+
+/// The versions of JSON Schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dialect {
+    /// draft-04.
+    Draft4,
+    /// draft-06.
+    Draft6,
+    /// draft-07.
+    Draft7,
+    /// 2019-09.
+    Draft2019,
+    /// 2020-12.
+    #[default]
+    Draft2020,
+}
+
+impl Dialect {
+    /// The dialect that `$schema` names; `None` for one that we do not know.
+    #[must_use]
+    pub fn of_uri(uri: &str) -> Option<Self> {
+        let uri = uri.trim_end_matches('#');
+        let path = uri.strip_prefix("http://").or_else(|| uri.strip_prefix("https://"))?;
+        match path {
+            "json-schema.org/draft-04/schema" => Some(Self::Draft4),
+            "json-schema.org/draft-06/schema" => Some(Self::Draft6),
+            "json-schema.org/draft-07/schema" => Some(Self::Draft7),
+            "json-schema.org/draft/2019-09/schema" => Some(Self::Draft2019),
+            "json-schema.org/draft/2020-12/schema" => Some(Self::Draft2020),
+            _ => None,
+        }
+    }
+}

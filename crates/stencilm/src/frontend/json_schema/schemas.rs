@@ -1,0 +1,306 @@
+//! One schema while it is being compiled: its documents, the terms made of them, and the shape of
+//! each term that was asked for.
+
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::frontend::json_schema::document::{Node, index};
+use crate::frontend::json_schema::options::JsonSchemaOptions;
+use crate::frontend::json_schema::shape::{
+    ANY, NEVER, Place, Refusal, Shape, ShapeId, TermId, TextId,
+};
+use crate::frontend::json_schema::sources::Sources;
+use crate::frontend::json_schema::terms::{Term, Terms};
+use crate::frontend::json_schema::texts::{Patterns, Texts};
+use crate::limits::Budget;
+
+/// The shape of every value.
+pub(crate) const ANY_SHAPE: ShapeId = ShapeId(0);
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Schemas<'a> {
+    pub(crate) options: &'a JsonSchemaOptions,
+    pub(crate) budget: &'a mut Budget,
+    pub(crate) sources: Sources,
+    pub(crate) texts: Texts,
+    pub(crate) patterns: Patterns,
+    pub(crate) terms: Terms,
+    pub(crate) shapes: Vec<Arc<Shape>>,
+    shape_ids: FxHashMap<Arc<Shape>, ShapeId>,
+    progress: Vec<Progress>,
+    /// What the schema at a place says, in terms of its assertions and other schemas.
+    lowered: FxHashMap<TermId, TermId>,
+    /// One place for all schemas that say the same.
+    by_content: HashTable<(Place, Place)>,
+    /// How many evaluations are under way, one inside the other.
+    level: u32,
+}
+
+/// How far the shape of a term is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    New,
+    /// Being evaluated, at this level.
+    Open(u32),
+    Done(ShapeId),
+}
+
+/// Evaluations nest where two branches are looked at to tell whether they overlap.
+const MOST_LEVELS: u32 = 6;
+
+impl<'a> Schemas<'a> {
+    /// Reads the main document.
+    ///
+    /// # Errors
+    /// It is no JSON.
+    pub(crate) fn new(
+        text: &str,
+        options: &'a JsonSchemaOptions,
+        budget: &'a mut Budget,
+    ) -> Result<Self, Error> {
+        if text.len() > budget.limits.source_bytes {
+            return Err(Error::limit("source_bytes", budget.limits.source_bytes));
+        }
+        let mut schemas = Self {
+            options,
+            budget,
+            sources: Sources::new(text, options)?,
+            texts: Texts::default(),
+            patterns: Patterns::default(),
+            terms: Terms::default(),
+            shapes: Vec::new(),
+            shape_ids: FxHashMap::default(),
+            progress: Vec::new(),
+            lowered: FxHashMap::default(),
+            by_content: HashTable::new(),
+            level: 0,
+        };
+        let any = schemas.intern(Shape::any());
+        let never = schemas.intern(Shape::default());
+        schemas.progress = vec![Progress::Done(any), Progress::Done(never)];
+        Ok(schemas)
+    }
+
+    pub(crate) fn shape(&self, id: ShapeId) -> &Arc<Shape> {
+        &self.shapes[id.0 as usize]
+    }
+
+    pub(crate) fn intern(&mut self, shape: Shape) -> ShapeId {
+        if let Some(&id) = self.shape_ids.get(&shape) {
+            return id;
+        }
+        let id = ShapeId(index(self.shapes.len()));
+        let shape = Arc::new(shape);
+        self.shapes.push(shape.clone());
+        self.shape_ids.insert(shape, id);
+        id
+    }
+
+    /// The term of the schema at a place.
+    pub(crate) fn schema(&mut self, place: Place) -> Result<TermId, Error> {
+        match self.sources.document(place).get(place.node) {
+            Node::Bool(true) => return Ok(ANY),
+            Node::Bool(false) => return Ok(NEVER),
+            Node::Object { len: 0, .. } => return Ok(ANY),
+            Node::Object { .. } => {}
+            Node::Null | Node::Number(_) | Node::String(_) | Node::Array { .. } => {
+                return Err(self.sources.error("a schema is an object or a boolean", place));
+            }
+        }
+        let resource = self.sources.resource(place);
+        let sources = &self.sources;
+        let hash_of = |place: Place, resource: Place| {
+            FxBuildHasher.hash_one((sources.document(place).hash(place.node), resource))
+        };
+        let is_same = |&(known, its): &(Place, Place)| {
+            let document = sources.document(known);
+            known == place
+                || (its == resource
+                    && document.is_same(known.node, sources.document(place), place.node))
+        };
+        let hash = hash_of(place, resource);
+        let first = match self.by_content.find(hash, is_same) {
+            Some(&(known, _)) => known,
+            None => {
+                self.by_content.insert_unique(hash, (place, resource), |&(a, b)| hash_of(a, b));
+                place
+            }
+        };
+        Ok(self.terms.add(Term::Schema(first)))
+    }
+
+    pub(crate) fn text(&mut self, text: &str) -> TextId {
+        self.texts.id(text)
+    }
+
+    /// A keyword that cannot be enforced.
+    pub(crate) fn refusal(&self, feature: &'static str, place: Place) -> Refusal {
+        Refusal { feature, place }
+    }
+
+    /// The shape of a term.
+    ///
+    /// # Errors
+    /// A schema is malformed, refers to nothing or to itself without a step into a child, or a
+    /// limit was reached.
+    pub(crate) fn evaluate(&mut self, term: TermId) -> Result<ShapeId, Error> {
+        match self.try_evaluate(term)? {
+            Some(shape) => Ok(shape),
+            // At the outermost level nothing is open, so that nothing can be unknown.
+            None => unreachable!("an evaluation from outside has an answer"),
+        }
+    }
+
+    /// The same from inside an evaluation: `None` where the answer would need one that is still
+    /// under way, or too many inside each other.
+    pub(crate) fn try_evaluate(&mut self, term: TermId) -> Result<Option<ShapeId>, Error> {
+        self.progress.resize(self.terms.len(), Progress::New);
+        if let Progress::Done(shape) = self.progress[term.0 as usize] {
+            return Ok(Some(shape));
+        }
+        if self.level >= MOST_LEVELS {
+            return Ok(None);
+        }
+        self.level += 1;
+        let mut open = vec![term];
+        let outcome = self.run(&mut open);
+        let level = self.level;
+        self.level -= 1;
+        for term in open {
+            if self.progress[term.0 as usize] == Progress::Open(level) {
+                self.progress[term.0 as usize] = Progress::New;
+            }
+        }
+        outcome.map(|is_known| match self.progress[term.0 as usize] {
+            Progress::Done(shape) if is_known => Some(shape),
+            _ => None,
+        })
+    }
+
+    /// Evaluates what is open, innermost last. `false` if it depends on an outer evaluation.
+    fn run(&mut self, open: &mut Vec<TermId>) -> Result<bool, Error> {
+        while let Some(&term) = open.last() {
+            self.budget.tick()?;
+            match self.progress[term.0 as usize] {
+                Progress::Done(_) => {
+                    open.pop();
+                }
+                Progress::Open(level) if level < self.level => return Ok(false),
+                Progress::Open(_) => {
+                    let shape = self.combine(term)?;
+                    self.progress[term.0 as usize] = Progress::Done(shape);
+                    open.pop();
+                }
+                Progress::New => {
+                    self.progress[term.0 as usize] = Progress::Open(self.level);
+                    let needed = self.needed(term)?;
+                    self.progress.resize(self.terms.len(), Progress::New);
+                    for part in needed {
+                        match self.progress[part.0 as usize] {
+                            Progress::Done(_) => {}
+                            Progress::New => open.push(part),
+                            Progress::Open(level) if level < self.level => return Ok(false),
+                            Progress::Open(_) => return Err(self.cycle(part, term)),
+                        }
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The terms whose shapes make up the shape of `term`.
+    fn needed(&mut self, term: TermId) -> Result<Vec<TermId>, Error> {
+        Ok(match self.terms.get(term) {
+            &Term::Schema(place) => {
+                let lowered = self.lower(place)?;
+                self.lowered.insert(term, lowered);
+                vec![lowered]
+            }
+            Term::And(parts) | Term::Or(parts) | Term::One(_, parts) => parts.to_vec(),
+            &Term::Not(_, inner) => vec![inner],
+            Term::Any
+            | Term::Never
+            | Term::Assertions(_)
+            | Term::Value(_)
+            | Term::Values(_)
+            | Term::Present(_)
+            | Term::Absent(_)
+            | Term::Null => Vec::new(),
+        })
+    }
+
+    /// The shape of a term whose parts have theirs.
+    fn combine(&mut self, term: TermId) -> Result<ShapeId, Error> {
+        let shape = match self.terms.get(term).clone() {
+            Term::Any => return Ok(ANY_SHAPE),
+            Term::Never => Shape::default(),
+            Term::Schema(_) => return Ok(self.known(self.lowered[&term])),
+            Term::Assertions(place) => self.assertions(place)?,
+            Term::Value(place) => self.value(place)?,
+            Term::Values(place) => self.values(place)?,
+            Term::And(parts) => {
+                let mut all = ANY_SHAPE;
+                for &part in &parts {
+                    all = self.meet_ids(all, self.known(part))?;
+                }
+                return Ok(all);
+            }
+            Term::Or(parts) => {
+                let mut any = Shape::default();
+                for &part in &parts {
+                    any.unite((**self.shape(self.known(part))).clone());
+                    self.check_size(&any)?;
+                }
+                any
+            }
+            Term::One(place, parts) => {
+                let shapes: Vec<ShapeId> = parts.iter().map(|&part| self.known(part)).collect();
+                self.exactly_one(place, &shapes)?
+            }
+            Term::Not(place, inner) => {
+                let inner = self.shape(self.known(inner)).clone();
+                self.complement(place, &inner)?
+            }
+            Term::Present(name) => Shape::with_member(name, ANY),
+            Term::Absent(name) => Shape::with_member(name, NEVER),
+            Term::Null => Shape { null: true, ..Shape::default() },
+        };
+        Ok(self.intern(shape))
+    }
+
+    fn known(&self, term: TermId) -> ShapeId {
+        match self.progress[term.0 as usize] {
+            Progress::Done(shape) => shape,
+            Progress::New | Progress::Open(_) => unreachable!("parts are evaluated first"),
+        }
+    }
+
+    /// The shape of a term that was evaluated, if it was.
+    pub(crate) fn shape_of(&self, term: TermId) -> Option<ShapeId> {
+        match self.progress.get(term.0 as usize) {
+            Some(Progress::Done(shape)) => Some(*shape),
+            _ => None,
+        }
+    }
+
+    /// A union of too many alternatives is refused by the limit's name.
+    pub(crate) fn check_size(&self, shape: &Shape) -> Result<(), Error> {
+        let allowed = self.budget.limits.items;
+        if shape.len() > allowed { Err(Error::limit("items", allowed)) } else { Ok(()) }
+    }
+
+    fn cycle(&self, part: TermId, term: TermId) -> Error {
+        let place = [part, term].iter().find_map(|&term| match *self.terms.get(term) {
+            Term::Schema(place) => Some(place),
+            _ => None,
+        });
+        let place = place.unwrap_or_else(|| self.sources.root());
+        let message = "the schema leads back to itself without a step into a member or an item";
+        self.sources.error(message, place)
+    }
+}

@@ -1,0 +1,241 @@
+//! The typed form of a schema: a union of shapes of one JSON type each, closed under "and".
+//!
+//! Invariant: a part of a shape that no value can have is left out where that is plain to see;
+//! `satisfy` finds the others.
+
+use std::sync::Arc;
+
+use crate::frontend::json_schema::decimal::Decimal;
+use crate::frontend::json_schema::document::NodeId;
+use crate::grammar::UNBOUNDED;
+
+/// A value of one of the documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Place {
+    pub(crate) document: u32,
+    pub(crate) node: NodeId,
+}
+
+/// A condition on values; see [`Terms`](crate::frontend::json_schema::terms::Terms).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TermId(pub(crate) u32);
+
+/// An interned shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ShapeId(pub(crate) u32);
+
+/// An interned text: a member name or a string of an `enum`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TextId(pub(crate) u32);
+
+/// An interned language of strings: a `pattern` or a `format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct PatternId(pub(crate) u32);
+
+/// An assertion that holds here too but cannot be enforced. It is an error where a value of this
+/// shape may come, and none where nothing of the shape is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Refusal {
+    pub(crate) feature: &'static str,
+    pub(crate) place: Place,
+}
+
+/// A union of values of all types.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Shape {
+    pub(crate) null: bool,
+    /// Bit 0: `false`; bit 1: `true`.
+    pub(crate) bools: u8,
+    pub(crate) numbers: Vec<NumberShape>,
+    pub(crate) strings: Vec<StringShape>,
+    pub(crate) arrays: Vec<ArrayShape>,
+    pub(crate) objects: Vec<ObjectShape>,
+}
+
+/// Which numbers count by their fraction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Whole {
+    #[default]
+    Either,
+    Only,
+    Never,
+}
+
+/// An end of an interval.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Bound {
+    pub(crate) value: Decimal,
+    pub(crate) is_exclusive: bool,
+}
+
+/// Numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct NumberShape {
+    pub(crate) low: Option<Bound>,
+    pub(crate) high: Option<Bound>,
+    pub(crate) whole: Whole,
+    /// Each value is a multiple of all of these.
+    pub(crate) multiples: Vec<Decimal>,
+    /// The only values, sorted and different. Invariant: everything else is checked already.
+    pub(crate) values: Option<Arc<[Decimal]>>,
+    pub(crate) refusal: Option<Refusal>,
+}
+
+/// Strings.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct StringShape {
+    /// Length in code points.
+    pub(crate) min: u32,
+    pub(crate) max: u32,
+    /// Languages that each string is in (`true`) or not in; sorted, different.
+    pub(crate) patterns: Vec<(PatternId, bool)>,
+    /// The only strings, in their order. Invariant: everything else is checked already.
+    pub(crate) values: Option<Arc<[TextId]>>,
+    /// Strings that it must not be; sorted.
+    pub(crate) except: Arc<[TextId]>,
+    pub(crate) refusal: Option<Refusal>,
+}
+
+/// Arrays.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ArrayShape {
+    pub(crate) prefix: Vec<TermId>,
+    pub(crate) items: TermId,
+    pub(crate) min: u32,
+    pub(crate) max: u32,
+    pub(crate) refusal: Option<Refusal>,
+}
+
+/// A named member of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Member {
+    pub(crate) name: TextId,
+    /// Everything that is asked of its value. `NEVER` if the name must not come.
+    pub(crate) value: TermId,
+    pub(crate) is_required: bool,
+    /// Whether some `properties` lists it: such names come first.
+    pub(crate) is_declared: bool,
+}
+
+/// What one schema asks of the members that it does not name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Rest {
+    pub(crate) patterns: Vec<(PatternId, TermId)>,
+    /// For names that match none of the patterns.
+    pub(crate) additional: TermId,
+}
+
+/// Objects.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ObjectShape {
+    /// In the order in which they come: the declared ones, then the others.
+    pub(crate) members: Vec<Member>,
+    /// All of these hold for every name that is not in `members`.
+    pub(crate) rest: Vec<Rest>,
+    /// What the names themselves are, as strings.
+    pub(crate) names: TermId,
+    pub(crate) min: u32,
+    pub(crate) max: u32,
+    pub(crate) refusal: Option<Refusal>,
+}
+
+/// Every value.
+pub(crate) const ANY: TermId = TermId(0);
+/// No value.
+pub(crate) const NEVER: TermId = TermId(1);
+
+impl Shape {
+    /// Every value.
+    pub(crate) fn any() -> Self {
+        Self {
+            null: true,
+            bools: 3,
+            numbers: vec![NumberShape::default()],
+            strings: vec![StringShape::default()],
+            arrays: vec![ArrayShape::default()],
+            objects: vec![ObjectShape::default()],
+        }
+    }
+
+    pub(crate) fn is_never(&self) -> bool {
+        !self.null
+            && self.bools == 0
+            && self.numbers.is_empty()
+            && self.strings.is_empty()
+            && self.arrays.is_empty()
+            && self.objects.is_empty()
+    }
+
+    /// Adds the values of `other`.
+    pub(crate) fn unite(&mut self, other: Self) {
+        self.null |= other.null;
+        self.bools |= other.bools;
+        unite(&mut self.numbers, other.numbers, &NumberShape::default());
+        unite(&mut self.strings, other.strings, &StringShape::default());
+        unite(&mut self.arrays, other.arrays, &ArrayShape::default());
+        unite(&mut self.objects, other.objects, &ObjectShape::default());
+    }
+
+    /// How many alternatives there are.
+    pub(crate) fn len(&self) -> usize {
+        self.numbers.len() + self.strings.len() + self.arrays.len() + self.objects.len()
+    }
+
+    /// The first assertion that cannot be enforced.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        let numbers = self.numbers.iter().filter_map(|number| number.refusal);
+        let strings = self.strings.iter().filter_map(|string| string.refusal);
+        let arrays = self.arrays.iter().filter_map(|array| array.refusal);
+        let objects = self.objects.iter().filter_map(|object| object.refusal);
+        numbers.chain(strings).chain(arrays).chain(objects).next()
+    }
+}
+
+/// Joins alternatives; one that allows everything swallows the others.
+fn unite<T: PartialEq>(to: &mut Vec<T>, from: Vec<T>, any: &T) {
+    if to.first() == Some(any) {
+        return;
+    }
+    for shape in from {
+        if shape == *any {
+            to.clear();
+            to.push(shape);
+            return;
+        }
+        if !to.contains(&shape) {
+            to.push(shape);
+        }
+    }
+}
+
+impl Default for StringShape {
+    fn default() -> Self {
+        Self {
+            min: 0,
+            max: UNBOUNDED,
+            patterns: Vec::new(),
+            values: None,
+            except: Arc::new([]),
+            refusal: None,
+        }
+    }
+}
+
+impl Default for ArrayShape {
+    fn default() -> Self {
+        Self { prefix: Vec::new(), items: ANY, min: 0, max: UNBOUNDED, refusal: None }
+    }
+}
+
+impl Default for ObjectShape {
+    fn default() -> Self {
+        Self {
+            members: Vec::new(),
+            rest: Vec::new(),
+            names: ANY,
+            min: 0,
+            max: UNBOUNDED,
+            refusal: None,
+        }
+    }
+}

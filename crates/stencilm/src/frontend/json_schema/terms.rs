@@ -1,0 +1,145 @@
+//! Conditions on values as a boolean formula over places in the documents, each kept once.
+//!
+//! A term says what is asked; its shape, made when a value of it may come, says what that means
+//! for each type. Members of `And` and `Or` keep their order: it is the order in which property
+//! names come.
+
+use rustc_hash::FxHashMap;
+
+use crate::frontend::json_schema::document::index;
+use crate::frontend::json_schema::shape::{ANY, NEVER, Place, TermId, TextId};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Term {
+    Any,
+    Never,
+    /// The schema at a place, with everything in it.
+    Schema(Place),
+    /// Of the schema at a place only the keywords that assert something by themselves.
+    Assertions(Place),
+    /// The value written at a place.
+    Value(Place),
+    /// One of the items of the array at a place.
+    Values(Place),
+    And(Box<[TermId]>),
+    Or(Box<[TermId]>),
+    /// Exactly one of these; the place is the keyword's, for errors.
+    One(Place, Box<[TermId]>),
+    Not(Place, TermId),
+    /// An object with this member, or no object.
+    Present(TextId),
+    /// An object without this member, or no object.
+    Absent(TextId),
+    Null,
+}
+
+/// The table of terms.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    terms: Vec<Term>,
+    ids: FxHashMap<Term, TermId>,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        let mut terms = Self { terms: Vec::new(), ids: FxHashMap::default() };
+        terms.add(Term::Any);
+        terms.add(Term::Never);
+        terms
+    }
+}
+
+impl Terms {
+    pub(crate) fn get(&self, id: TermId) -> &Term {
+        &self.terms[id.0 as usize]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    pub(crate) fn add(&mut self, term: Term) -> TermId {
+        if let Some(&id) = self.ids.get(&term) {
+            return id;
+        }
+        let id = TermId(index(self.terms.len()));
+        self.terms.push(term.clone());
+        self.ids.insert(term, id);
+        id
+    }
+
+    /// All of these.
+    pub(crate) fn and(&mut self, parts: &[TermId]) -> TermId {
+        let mut members: Vec<TermId> = Vec::with_capacity(parts.len());
+        for &part in parts {
+            match &self.terms[part.0 as usize] {
+                Term::Any => {}
+                Term::Never => return NEVER,
+                Term::And(inner) => members.extend_from_slice(inner),
+                _ => members.push(part),
+            }
+        }
+        keep_first(&mut members);
+        match members[..] {
+            [] => ANY,
+            [one] => one,
+            _ => self.add(Term::And(members.into())),
+        }
+    }
+
+    /// Both of these.
+    pub(crate) fn and2(&mut self, a: TermId, b: TermId) -> TermId {
+        match (a, b) {
+            (ANY, other) | (other, ANY) => other,
+            (NEVER, _) | (_, NEVER) => NEVER,
+            _ if a == b => a,
+            _ => self.and(&[a, b]),
+        }
+    }
+
+    /// Any of these.
+    pub(crate) fn or(&mut self, parts: &[TermId]) -> TermId {
+        let mut members: Vec<TermId> = Vec::with_capacity(parts.len());
+        for &part in parts {
+            match &self.terms[part.0 as usize] {
+                Term::Any => return ANY,
+                Term::Never => {}
+                Term::Or(inner) => members.extend_from_slice(inner),
+                _ => members.push(part),
+            }
+        }
+        keep_first(&mut members);
+        match members[..] {
+            [] => NEVER,
+            [one] => one,
+            _ => self.add(Term::Or(members.into())),
+        }
+    }
+
+    /// Anything but this.
+    pub(crate) fn not(&mut self, place: Place, term: TermId) -> TermId {
+        match *self.get(term) {
+            Term::Any => NEVER,
+            Term::Never => ANY,
+            Term::Not(_, inner) => inner,
+            _ => self.add(Term::Not(place, term)),
+        }
+    }
+}
+
+/// Drops what comes again, and keeps the order.
+fn keep_first(members: &mut Vec<TermId>) {
+    if members.len() > 32 {
+        let mut seen = rustc_hash::FxHashSet::default();
+        members.retain(|&member| seen.insert(member));
+        return;
+    }
+    let mut kept = 0;
+    for at in 0..members.len() {
+        if !members[..kept].contains(&members[at]) {
+            members[kept] = members[at];
+            kept += 1;
+        }
+    }
+    members.truncate(kept);
+}

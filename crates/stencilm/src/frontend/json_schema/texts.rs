@@ -1,0 +1,228 @@
+//! Texts and languages of strings, each kept once: member names, strings of an `enum`,
+//! `pattern`s and `format`s.
+
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::frontend::json_schema::document::index;
+use crate::frontend::json_schema::formats::Format;
+use crate::frontend::json_schema::shape::{PatternId, TextId};
+use crate::frontend::regex::{Kind, Mode, Node, Regex, RegexOptions, Side, parse};
+use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
+use crate::limits::Budget;
+use crate::residual::emptiness::is_empty;
+
+/// The table of texts.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    texts: Vec<Arc<str>>,
+    ids: FxHashMap<Arc<str>, TextId>,
+}
+
+impl Texts {
+    pub(crate) fn get(&self, id: TextId) -> &Arc<str> {
+        &self.texts[id.0 as usize]
+    }
+
+    pub(crate) fn id(&mut self, text: &str) -> TextId {
+        if let Some(&id) = self.ids.get(text) {
+            return id;
+        }
+        let id = TextId(index(self.texts.len()));
+        let text: Arc<str> = text.into();
+        self.texts.push(text.clone());
+        self.ids.insert(text, id);
+        id
+    }
+}
+
+/// A language of strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Pattern {
+    /// The strings with a match of this regular expression inside.
+    Search(TextId),
+    Format(Format),
+}
+
+/// The table of languages.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns {
+    patterns: Vec<Pattern>,
+    parsed: Vec<Arc<Regex>>,
+    ids: FxHashMap<Pattern, PatternId>,
+    /// Where questions about texts are answered.
+    scratch: Exprs,
+    scratch_ids: FxHashMap<PatternId, ExprId>,
+    answers: FxHashMap<(PatternId, TextId), bool>,
+}
+
+impl Patterns {
+    pub(crate) fn get(&self, id: PatternId) -> Pattern {
+        self.patterns[id.0 as usize]
+    }
+
+    /// The language of a `pattern`.
+    ///
+    /// # Errors
+    /// The pattern's own, at an offset in it.
+    pub(crate) fn search(
+        &mut self,
+        text: TextId,
+        texts: &Texts,
+        budget: &mut Budget,
+    ) -> Result<PatternId, Error> {
+        let key = Pattern::Search(text);
+        if let Some(&id) = self.ids.get(&key) {
+            return Ok(id);
+        }
+        let regex = parse(texts.get(text), RegexOptions::default(), budget)?;
+        Ok(self.add(key, regex))
+    }
+
+    /// The language of a `format`.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn format(&mut self, format: Format, budget: &mut Budget) -> Result<PatternId, Error> {
+        let key = Pattern::Format(format);
+        if let Some(&id) = self.ids.get(&key) {
+            return Ok(id);
+        }
+        let regex = parse(format.regex(), RegexOptions::default(), budget)?;
+        Ok(self.add(key, regex))
+    }
+
+    fn add(&mut self, key: Pattern, regex: Regex) -> PatternId {
+        let id = PatternId(index(self.patterns.len()));
+        self.patterns.push(key);
+        self.parsed.push(Arc::new(regex));
+        self.ids.insert(key, id);
+        id
+    }
+
+    /// The strings of a language, spelled.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn expr(
+        &self,
+        id: PatternId,
+        exprs: &mut Exprs,
+        spelling: Spelling,
+        budget: &mut Budget,
+    ) -> Result<ExprId, Error> {
+        let mode = match self.get(id) {
+            Pattern::Search(_) => Mode::Search,
+            Pattern::Format(_) => Mode::FullMatch,
+        };
+        self.parsed[id.0 as usize].to_expr(exprs, spelling, mode, budget)
+    }
+
+    /// Whether a text is in a language.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn has(
+        &mut self,
+        id: PatternId,
+        text: TextId,
+        texts: &Texts,
+        budget: &mut Budget,
+    ) -> Result<bool, Error> {
+        if let Some(&answer) = self.answers.get(&(id, text)) {
+            return Ok(answer);
+        }
+        let language = self.scratch(id, budget)?;
+        let word = self.scratch.text(texts.get(text), Spelling::Text);
+        let both = self.scratch.and(&[language, word]);
+        let answer = !is_empty(&mut self.scratch, both, budget)?;
+        self.answers.insert((id, text), answer);
+        Ok(answer)
+    }
+
+    /// Whether no string of these lengths is in (or, for `false`, not in) all these languages.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn is_empty(
+        &mut self,
+        languages: &[(PatternId, bool)],
+        (min, max): (u32, u32),
+        budget: &mut Budget,
+    ) -> Result<bool, Error> {
+        let mut parts = Vec::with_capacity(languages.len() + 1);
+        let any = self.scratch.chars(&CharSet::any(), Spelling::Text);
+        parts.push(self.scratch.repeat(any, min, max));
+        for &(id, is_in) in languages {
+            let language = self.scratch(id, budget)?;
+            parts.push(if is_in { language } else { self.scratch.not(language) });
+        }
+        let all = self.scratch.and(&parts);
+        is_empty(&mut self.scratch, all, budget)
+    }
+
+    /// Whether it is plain to see that some text is in a language: nothing but `^` in front and
+    /// `$` behind looks around.
+    pub(crate) fn is_plain(&self, id: PatternId) -> bool {
+        match self.get(id) {
+            Pattern::Format(_) => true,
+            Pattern::Search(_) => is_plain(self.parsed[id.0 as usize].root()),
+        }
+    }
+
+    fn scratch(&mut self, id: PatternId, budget: &mut Budget) -> Result<ExprId, Error> {
+        if let Some(&known) = self.scratch_ids.get(&id) {
+            return Ok(known);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let expr = self.expr(id, &mut scratch, Spelling::Text, budget);
+        self.scratch = scratch;
+        self.scratch_ids.insert(id, expr.clone()?);
+        expr
+    }
+}
+
+fn is_plain(node: &Node) -> bool {
+    let is_start = |node: &Node| is_edge(node, Side::Behind);
+    let is_end = |node: &Node| is_edge(node, Side::Ahead);
+    match node.kind() {
+        Kind::Seq(parts) => {
+            let parts = match &parts[..] {
+                [first, rest @ ..] if is_start(first) => rest,
+                all => all,
+            };
+            let parts = match parts {
+                [rest @ .., last] if is_end(last) => rest,
+                all => all,
+            };
+            parts.iter().all(is_matched)
+        }
+        Kind::Choice(parts) => parts.iter().any(is_plain),
+        Kind::Look(_) => is_start(node) || is_end(node),
+        Kind::Empty | Kind::Chars(_) | Kind::Repeat { .. } => is_matched(node),
+    }
+}
+
+/// Whether a piece without look-around matches some text.
+fn is_matched(node: &Node) -> bool {
+    match node.kind() {
+        Kind::Empty => true,
+        Kind::Chars(set) => !set.is_empty(),
+        Kind::Seq(parts) => parts.iter().all(is_matched),
+        Kind::Choice(parts) => parts.iter().any(is_matched),
+        Kind::Repeat { body, min, max } => min <= max && (*min == 0 || is_matched(body)),
+        Kind::Look(_) => false,
+    }
+}
+
+/// Whether a piece is `^` or `$`: no character on that side.
+fn is_edge(node: &Node, side: Side) -> bool {
+    match node.kind() {
+        Kind::Look(look) => {
+            let any = matches!(look.body.kind(), Kind::Chars(set) if *set == CharSet::any());
+            look.side == side && look.is_negative && any
+        }
+        _ => false,
+    }
+}

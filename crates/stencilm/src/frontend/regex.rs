@@ -1,1 +1,0 @@
-//! Regular expressions: ECMA-262 with the `u` flag.

@@ -1,0 +1,97 @@
+//! All that one grammar has learnt so far with one vocabulary.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::Error;
+use crate::grammar::{ExprId, RuleId, Rules, TokenName};
+use crate::limits::Limits;
+use crate::mask::Mask;
+use crate::mask::local::{Local, LocalId};
+use crate::mask::store::Store;
+use crate::mask::tries::{TrieId, Tries};
+use crate::mask::view::{View, ViewId};
+use crate::residual::Residuals;
+use crate::vocab::Vocabulary;
+
+/// The lazy tables of one grammar and one vocabulary. Everything in them is complete or not
+/// there: nothing is written before it is known, and never changed after.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    pub(crate) residuals: Residuals,
+    pub(crate) vocabulary: Arc<Vocabulary>,
+    pub(super) store: Arc<Store>,
+    pub(super) tries: Tries,
+    pub(super) locals: Vec<Local>,
+    pub(super) local_ids: FxHashMap<(ExprId, TrieId, bool), LocalId>,
+    pub(super) views: Vec<View>,
+    pub(super) first_views: FxHashMap<(ExprId, bool), ViewId>,
+    pub(super) next_views: FxHashMap<(ViewId, ExprId, bool), ViewId>,
+    pub(super) unions: FxHashMap<Box<[ViewId]>, Arc<Mask>>,
+    /// Trie nodes that may still be walked for the mask in the making.
+    pub(super) work: usize,
+    /// Local results in the making, one inside the other.
+    pub(super) depth: usize,
+    pub(super) mask_bytes: usize,
+}
+
+impl Tables {
+    pub(crate) fn new(
+        rules: Arc<dyn Rules>,
+        vocabulary: Arc<Vocabulary>,
+        store: Arc<Store>,
+        limits: Limits,
+    ) -> Self {
+        let longest = (vocabulary.longest_chars(), vocabulary.longest_bytes());
+        Self {
+            residuals: Residuals::new(rules, *vocabulary.key(), limits, longest),
+            tries: Tries::new(vocabulary.clone()),
+            vocabulary,
+            store,
+            locals: Vec::new(),
+            local_ids: FxHashMap::default(),
+            views: Vec::new(),
+            first_views: FxHashMap::default(),
+            next_views: FxHashMap::default(),
+            unions: FxHashMap::default(),
+            work: 0,
+            depth: 0,
+            mask_bytes: 0,
+        }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.residuals.limits
+    }
+
+    /// The call of a grammar's start rule.
+    pub(crate) fn start(&mut self, rule: RuleId) -> Result<ExprId, Error> {
+        self.residuals.body(rule)?;
+        Ok(self.residuals.exprs.call(rule))
+    }
+
+    /// The id of a special token that the grammar names.
+    pub(crate) fn special_id(&self, name: TokenName) -> Option<u32> {
+        self.vocabulary.special_id(self.residuals.exprs.token_name(name))
+    }
+
+    /// About how many bytes the tables hold.
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        self.residuals.size_in_bytes()
+            + self.tries.size_in_bytes()
+            + self.mask_bytes
+            + self.locals.len() * size_of::<Local>()
+            + self.local_ids.len() * 24
+            + self.views.len() * size_of::<View>()
+            + (self.first_views.len() + self.next_views.len()) * 24
+    }
+
+    /// What a base that was made here costs.
+    pub(super) fn count_mask(&mut self, mask: &Mask, is_new_base: bool) {
+        self.mask_bytes += mask.size_in_bytes();
+        if is_new_base {
+            self.mask_bytes += self.vocabulary.words() * 4;
+        }
+    }
+}

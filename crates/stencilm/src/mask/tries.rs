@@ -1,0 +1,199 @@
+//! What is left of tokens after an expression has taken their first bytes, as tries; big ones are
+//! never copied.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::grammar::{ContentHash, HashKey};
+use crate::vocab::{Trie, Vocabulary};
+
+/// A subtree of bigger tries stays where it is; smaller ones are merged into one.
+const BIG: u32 = 3_000;
+
+/// A trie of token endings: a whole trie, or the part of one strictly below a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TrieId(u32);
+
+/// All tokens of the vocabulary.
+pub(crate) const FULL: TrieId = TrieId(0);
+
+#[derive(Clone, Debug)]
+struct Handle {
+    /// The trie itself; none for that of the vocabulary.
+    trie: Option<Arc<Trie>>,
+    /// The handle of the whole trie that `node` is in.
+    whole: TrieId,
+    node: u32,
+    hash: ContentHash,
+}
+
+/// A trie of endings that is independent of one grammar's numbering.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedTrie {
+    trie: Option<Arc<Trie>>,
+    node: u32,
+    whole_hash: ContentHash,
+}
+
+/// All tries of endings that one grammar met.
+#[derive(Debug)]
+pub(crate) struct Tries {
+    vocabulary: Arc<Vocabulary>,
+    key: HashKey,
+    handles: Vec<Handle>,
+    by_hash: FxHashMap<ContentHash, TrieId>,
+    parts: FxHashMap<(TrieId, u32), TrieId>,
+    merged: FxHashMap<Box<[(TrieId, u32)]>, Arc<[TrieId]>>,
+    bytes: usize,
+}
+
+impl Tries {
+    pub(crate) fn new(vocabulary: Arc<Vocabulary>) -> Self {
+        let key = *vocabulary.key();
+        let hash = key.start(40);
+        let full = Handle { trie: None, whole: FULL, node: 0, hash };
+        let by_hash = std::iter::once((hash, FULL)).collect();
+        Self {
+            vocabulary,
+            key,
+            handles: vec![full],
+            by_hash,
+            parts: FxHashMap::default(),
+            merged: FxHashMap::default(),
+            bytes: 0,
+        }
+    }
+
+    /// The whole trie that `id` is in, and the node that it lies below.
+    pub(crate) fn place(&self, id: TrieId) -> (TrieId, u32) {
+        let handle = &self.handles[id.0 as usize];
+        (handle.whole, handle.node)
+    }
+
+    /// The trie that `id` is in; none for that of the vocabulary.
+    pub(crate) fn trie(&self, id: TrieId) -> Option<Arc<Trie>> {
+        self.handles[id.0 as usize].trie.clone()
+    }
+
+    /// What the endings are, in one hash.
+    pub(crate) fn hash(&self, id: TrieId) -> ContentHash {
+        self.handles[id.0 as usize].hash
+    }
+
+    /// A handle for a whole trie, which may be there already.
+    pub(crate) fn intern(&mut self, trie: Arc<Trie>, hash: ContentHash) -> TrieId {
+        if let Some(&id) = self.by_hash.get(&hash) {
+            return id;
+        }
+        let id = TrieId(u32::try_from(self.handles.len()).expect("limits keep tables small"));
+        self.bytes += trie.size_in_bytes() + 96;
+        self.handles.push(Handle { trie: Some(trie), whole: id, node: 0, hash });
+        self.by_hash.insert(hash, id);
+        id
+    }
+
+    /// A handle for the part of a whole trie strictly below `node`.
+    pub(crate) fn part(&mut self, whole: TrieId, node: u32) -> TrieId {
+        if node == 0 {
+            return whole;
+        }
+        if let Some(&id) = self.parts.get(&(whole, node)) {
+            return id;
+        }
+        let id = TrieId(u32::try_from(self.handles.len()).expect("limits keep tables small"));
+        let handle = self.handles[whole.0 as usize].clone();
+        let hash = handle.hash.with(&self.key, node.into());
+        self.handles.push(Handle { node, hash, ..handle });
+        self.parts.insert((whole, node), id);
+        self.bytes += 128;
+        id
+    }
+
+    /// The endings below all these nodes, as few tries: big ones as they are, one for the rest.
+    pub(crate) fn union(&mut self, mut sources: Vec<(TrieId, u32)>) -> Arc<[TrieId]> {
+        sources.sort_unstable();
+        sources.dedup();
+        if let Some(known) = self.merged.get(&sources[..]) {
+            return known.clone();
+        }
+        let vocabulary = self.vocabulary.clone();
+        let mut result = Vec::new();
+        let mut small: Vec<(TrieId, u32)> = Vec::new();
+        for &(whole, node) in &sources {
+            let size = self.size_below(whole, node);
+            if size > BIG {
+                result.push(self.part(whole, node));
+            } else if size > 0 {
+                small.push((whole, node));
+            }
+        }
+        match small[..] {
+            [] => {}
+            // One part of a trie needs no copy, if it is no trifle.
+            [(whole, node)] if node == 0 || self.size_below(whole, node) > 48 => {
+                result.push(self.part(whole, node));
+            }
+            _ => {
+                let arcs: Vec<(Option<Arc<Trie>>, u32)> =
+                    small.iter().map(|&(whole, node)| (self.trie(whole), node)).collect();
+                let parts: Vec<(&Trie, u32)> = arcs
+                    .iter()
+                    .map(|(trie, node)| (trie.as_deref().unwrap_or(vocabulary.trie()), *node))
+                    .collect();
+                let trie = Trie::merge(&parts);
+                let hash = trie.content_hash(&self.key);
+                result.push(self.intern(Arc::new(trie), hash));
+            }
+        }
+        let result: Arc<[TrieId]> = result.into();
+        self.bytes += sources.len() * 8 + 64;
+        self.merged.insert(sources.into(), result.clone());
+        result
+    }
+
+    /// The endings of `id` without some tokens; none if nothing is left.
+    pub(crate) fn without(&mut self, id: TrieId, removed: &[u32]) -> Option<TrieId> {
+        let (whole, node) = self.place(id);
+        let arc = self.trie(whole);
+        let vocabulary = self.vocabulary.clone();
+        let trie = arc.as_deref().unwrap_or(vocabulary.trie()).without(node, removed);
+        if trie.is_empty() {
+            return None;
+        }
+        let hash = trie.content_hash(&self.key);
+        Some(self.intern(Arc::new(trie), hash))
+    }
+
+    pub(crate) fn share(&self, id: TrieId) -> SharedTrie {
+        let handle = &self.handles[id.0 as usize];
+        let whole_hash = self.hash(handle.whole);
+        SharedTrie { trie: handle.trie.clone(), node: handle.node, whole_hash }
+    }
+
+    pub(crate) fn adopt(&mut self, shared: &SharedTrie) -> TrieId {
+        let whole = match &shared.trie {
+            None => FULL,
+            Some(trie) => self.intern(trie.clone(), shared.whole_hash),
+        };
+        self.part(whole, shared.node)
+    }
+
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Nodes strictly below `node`.
+    fn size_below(&self, whole: TrieId, node: u32) -> u32 {
+        match &self.handles[whole.0 as usize].trie {
+            None => self.vocabulary.trie().end(node) - node - 1,
+            Some(trie) => trie.end(node) - node - 1,
+        }
+    }
+}
+
+impl SharedTrie {
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        self.trie.as_ref().map_or(32, |trie| trie.size_in_bytes() + 32)
+    }
+}

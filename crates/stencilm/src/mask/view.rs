@@ -1,0 +1,157 @@
+//! Views: what a state shows of its stack. A view is an expression at the top and as many
+//! expressions below it as some token reaches; states with the same view have the same mask.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::grammar::ExprId;
+use crate::mask::tries::{FULL, TrieId};
+use crate::mask::{Mask, MaskBuilder, Tables};
+
+/// A view of one grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ViewId(u32);
+
+/// The tokens that end within a view, and what is left of those that look deeper.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    pub(super) mask: Arc<Mask>,
+    pub(super) exits: Arc<[TrieId]>,
+}
+
+impl Tables {
+    /// The mask of a view.
+    pub(crate) fn view_mask(&self, id: ViewId) -> &Arc<Mask> {
+        &self.views[id.0 as usize].mask
+    }
+
+    /// Whether a view's tokens look at what lies below it.
+    pub(crate) fn looks_deeper(&self, id: ViewId) -> bool {
+        !self.views[id.0 as usize].exits.is_empty()
+    }
+
+    /// The view of `id` at the top of a stack, if it was looked at before. `is_last` says that
+    /// nothing lies below.
+    #[inline]
+    pub(crate) fn known_first_view(&self, id: ExprId, is_last: bool) -> Option<ViewId> {
+        self.first_views.get(&(id, is_last)).copied()
+    }
+
+    /// The view of `above` and `id` below it, if it was looked at before.
+    #[inline]
+    pub(crate) fn known_next_view(
+        &self,
+        above: ViewId,
+        id: ExprId,
+        is_last: bool,
+    ) -> Option<ViewId> {
+        self.next_views.get(&(above, id, is_last)).copied()
+    }
+
+    /// The view of `id` at the top of a stack.
+    ///
+    /// # Errors
+    /// A limit.
+    pub(crate) fn first_view(&mut self, id: ExprId, is_last: bool) -> Result<ViewId, Error> {
+        if let Some(known) = self.known_first_view(id, is_last) {
+            return Ok(known);
+        }
+        let clipped = self.residuals.clip(id)?;
+        if clipped != id {
+            let view = self.first_view(clipped, is_last)?;
+            self.first_views.insert((id, is_last), view);
+            return Ok(view);
+        }
+        let local = self.local(id, FULL, !is_last)?;
+        let closure = self.residuals.closure(id)?;
+        let specials: Vec<u32> =
+            closure.tokens.iter().filter_map(|&(name, ..)| self.special_id(name)).collect();
+        let mask = if specials.is_empty() {
+            local.inside
+        } else {
+            let mut builder = MaskBuilder::default();
+            builder.add(&local.inside);
+            builder.adds().extend(specials);
+            builder.finish(self.vocabulary.words())
+        };
+        let view = self.keep_view(mask, local.exits);
+        self.first_views.insert((id, is_last), view);
+        Ok(view)
+    }
+
+    /// The view of `above` and `id` below it.
+    ///
+    /// # Errors
+    /// A limit.
+    pub(crate) fn next_view(
+        &mut self,
+        above: ViewId,
+        id: ExprId,
+        is_last: bool,
+    ) -> Result<ViewId, Error> {
+        if let Some(known) = self.known_next_view(above, id, is_last) {
+            return Ok(known);
+        }
+        let clipped = self.residuals.clip(id)?;
+        if clipped != id {
+            let view = self.next_view(above, clipped, is_last)?;
+            self.next_views.insert((above, id, is_last), view);
+            return Ok(view);
+        }
+        let View { mask, exits } = self.views[above.0 as usize].clone();
+        let mut builder = MaskBuilder::default();
+        builder.add(&mask);
+        let mut deeper = Vec::new();
+        for &ending in exits.iter() {
+            let local = self.local(id, ending, !is_last)?;
+            builder.add(&local.inside);
+            deeper.extend_from_slice(&local.exits);
+            if !is_last && self.residuals.exprs.is_nullable(id) {
+                deeper.push(ending);
+            }
+        }
+        let local = self.finish_local(builder, deeper)?;
+        let view = self.keep_view(local.inside, local.exits);
+        self.next_views.insert((above, id, is_last), view);
+        Ok(view)
+    }
+
+    fn keep_view(&mut self, mask: Mask, exits: Arc<[TrieId]>) -> ViewId {
+        let id = ViewId(u32::try_from(self.views.len()).expect("limits keep tables small"));
+        self.mask_bytes += exits.len() * 4 + 64;
+        self.count_mask(&mask, false);
+        self.views.push(View { mask: Arc::new(mask), exits });
+        id
+    }
+
+    /// The union of some views' masks, if it was asked for before.
+    pub(crate) fn known_union(&self, views: &[ViewId]) -> Option<&Arc<Mask>> {
+        match views {
+            [view] => Some(self.view_mask(*view)),
+            _ => self.unions.get(views),
+        }
+    }
+
+    /// The union of some views' masks; `views` is sorted.
+    pub(crate) fn union_of_views(&mut self, views: &[ViewId]) -> Arc<Mask> {
+        if let Some(known) = self.known_union(views) {
+            return known.clone();
+        }
+        let mut builder = MaskBuilder::default();
+        for &view in views {
+            builder.add(&self.views[view.0 as usize].mask);
+        }
+        let had = builder.base.as_ref().map(Arc::as_ptr);
+        let mask = Arc::new(builder.finish(self.vocabulary.words()));
+        let is_new = mask.base.as_ref().map(Arc::as_ptr) != had;
+        self.count_mask(&mask, is_new);
+        self.unions.insert(views.into(), mask.clone());
+        mask
+    }
+
+    /// Gives the mask in the making its whole budget.
+    pub(crate) fn begin_mask(&mut self) {
+        self.work = self.limits().mask_work;
+        self.depth = 0;
+    }
+}

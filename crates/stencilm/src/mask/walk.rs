@@ -1,0 +1,312 @@
+//! Walks a trie of token endings along an expression, byte by byte. Calls on the way are noted
+//! and done afterwards, all that enter one rule together.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::grammar::{ExprId, RuleId};
+use crate::mask::local::Local;
+use crate::mask::tries::{FULL, TrieId};
+use crate::mask::{Mask, MaskBuilder, Tables};
+use crate::residual::calls::Callee;
+use crate::residual::names::NameRun;
+use crate::vocab::Trie;
+
+/// Subtrees with fewer nodes are walked without asking whether they could be taken whole.
+const SMALL: u32 = 12;
+
+/// What a walk comes upon.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) inside: MaskBuilder,
+    leaves: bool,
+    exits: Vec<(TrieId, u32)>,
+    entered: Vec<(Entered, TrieId, u32)>,
+}
+
+/// What is entered in the middle of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Entered {
+    /// A rule, and what remains after it.
+    Rule(RuleId, ExprId),
+    /// An expression with member names.
+    Expr(ExprId),
+}
+
+impl Found {
+    pub(super) fn new(leaves: bool) -> Self {
+        Self { inside: MaskBuilder::default(), leaves, exits: Vec::new(), entered: Vec::new() }
+    }
+}
+
+impl Tables {
+    /// Walks all endings of `trie` along `id`, what `id` calls at its beginning included.
+    pub(super) fn walk_all(
+        &mut self,
+        id: ExprId,
+        trie: TrieId,
+        found: &mut Found,
+    ) -> Result<(), Error> {
+        let (whole, node) = self.tries.place(trie);
+        if self.residuals.exprs.has_leading_call(id) {
+            self.enter(id, whole, node, found);
+        }
+        if let Some(run) = self.residuals.name_run(id) {
+            return self.walk_names(run, whole, node, found);
+        }
+        if whole == FULL && node == 0 {
+            let vocabulary = self.vocabulary.clone();
+            let nothing = self.residuals.exprs.nothing();
+            for byte in self.residuals.live_first_bytes(id)?.iter() {
+                if let Some(child) = vocabulary.root_child(byte)
+                    && self.residuals.step(id, byte)? != nothing
+                {
+                    self.walk(id, FULL, child, vocabulary.trie().end(child), found)?;
+                }
+            }
+            return Ok(());
+        }
+        let arc = self.tries.trie(whole);
+        let vocabulary = self.vocabulary.clone();
+        let end = arc.as_deref().unwrap_or(vocabulary.trie()).end(node);
+        self.walk(id, whole, node + 1, end, found)
+    }
+
+    /// Walks the nodes `from..to` of a whole trie, siblings and all below them, along `id`.
+    pub(super) fn walk(
+        &mut self,
+        id: ExprId,
+        whole: TrieId,
+        from: u32,
+        to: u32,
+        found: &mut Found,
+    ) -> Result<(), Error> {
+        let arc = self.tries.trie(whole);
+        let vocabulary = self.vocabulary.clone();
+        let trie: &Trie = arc.as_deref().unwrap_or(vocabulary.trie());
+        let (bytes, ends) = (trie.bytes(), trie.ends());
+        let (starts, tokens) = (trie.token_starts(), trie.tokens());
+        let (nothing, empty) = (self.residuals.exprs.nothing(), self.residuals.exprs.empty());
+        let mut above: Vec<(u32, ExprId)> = Vec::with_capacity(16);
+        let mut top = (u32::MAX, id);
+        let mut node = from;
+        let mut walked = 0;
+        while node < to {
+            while top.0 <= node {
+                top = above.pop().expect("the first entry never ends");
+            }
+            let at = node as usize;
+            let end = ends[at];
+            walked += 1;
+            let rest = match self.residuals.known_step(top.1, bytes[at]) {
+                Some(rest) => rest,
+                None => self.residuals.step(top.1, bytes[at])?,
+            };
+            if rest == nothing {
+                node = end;
+                continue;
+            }
+            let here = &tokens[starts[at] as usize..starts[at + 1] as usize];
+            found.inside.adds().extend_from_slice(here);
+            if end > node + 1 {
+                if end - node > SMALL && whole == FULL && self.takes_all_below(rest, node, found) {
+                    let below = starts[at + 1] as usize..starts[end as usize] as usize;
+                    found.inside.adds().extend_from_slice(&tokens[below]);
+                    node = end;
+                    continue;
+                }
+                if found.leaves && self.residuals.exprs.is_nullable(rest) {
+                    found.exits.push((whole, node));
+                }
+                if let Some(run) = self.residuals.name_run(rest) {
+                    if run.other {
+                        found.entered.push((Entered::Expr(rest), whole, node));
+                    } else {
+                        self.walk_names(run, whole, node, found)?;
+                    }
+                    node = end;
+                    continue;
+                }
+                if self.residuals.exprs.has_leading_call(rest) {
+                    self.enter(rest, whole, node, found);
+                }
+                if rest == empty {
+                    node = end;
+                    continue;
+                }
+                above.push(top);
+                top = (end, rest);
+            }
+            node += 1;
+        }
+        self.spend(walked)
+    }
+
+    /// Whether all tokens below a node of the vocabulary's trie stay inside the loop that `id`
+    /// begins with.
+    fn takes_all_below(&mut self, id: ExprId, node: u32, found: &Found) -> bool {
+        let Some(lead) = self.residuals.leading_loop(id) else {
+            return false;
+        };
+        let Some(below) = self.vocabulary.below(node) else {
+            return false;
+        };
+        (lead.is_guarded || !found.leaves)
+            && below.chars <= lead.max
+            && !below.has_partial
+            && below.bytes.is_subset(&lead.bytes)
+    }
+
+    /// Walks member names: only the bytes that some name has are looked for.
+    fn walk_names(
+        &mut self,
+        run: NameRun,
+        whole: TrieId,
+        node: u32,
+        found: &mut Found,
+    ) -> Result<(), Error> {
+        let arc = self.tries.trie(whole);
+        let vocabulary = self.vocabulary.clone();
+        let trie: &Trie = arc.as_deref().unwrap_or(vocabulary.trie());
+        let names = self.residuals.names_of(run.state);
+        let rules = self.residuals.rules().clone();
+        let mut todo = vec![(run, node)];
+        while let Some((run, node)) = todo.pop() {
+            self.spend(1)?;
+            let mut low = run.low;
+            while low < run.high {
+                let Some(first) = rules.next_name(run.state, low, run.high) else { break };
+                let literal = self.residuals.exprs.literal_ids(names)[first as usize];
+                let next = self.residuals.exprs.literal(literal).get(run.depth as usize).copied();
+                let byte = next.unwrap_or(b'"');
+                let child = if whole == FULL && node == 0 {
+                    vocabulary.root_child(byte)
+                } else {
+                    trie.child(node, byte)
+                };
+                let high = match next {
+                    Some(byte) => {
+                        self.residuals.run_with(names, first, run.high, run.depth, byte).1
+                    }
+                    None => first + 1,
+                };
+                if let Some(child) = child {
+                    found.inside.adds().extend_from_slice(trie.tokens_at(child));
+                    let end = trie.end(child);
+                    if end > child + 1 {
+                        match next {
+                            Some(_) => {
+                                let depth = run.depth + 1;
+                                todo.push((NameRun { low: first, high, depth, ..run }, child));
+                            }
+                            None => {
+                                let after = rules.after_name(
+                                    run.state,
+                                    first,
+                                    &mut self.residuals.exprs,
+                                )?;
+                                if self.residuals.exprs.has_leading_call(after) {
+                                    self.enter(after, whole, child, found);
+                                }
+                                if found.leaves && self.residuals.exprs.is_nullable(after) {
+                                    found.exits.push((whole, child));
+                                }
+                                self.walk(after, whole, child + 1, end, found)?;
+                            }
+                        }
+                    }
+                }
+                low = high;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the calls that `id` may begin with.
+    fn enter(&mut self, id: ExprId, whole: TrieId, node: u32, found: &mut Found) {
+        for &(callee, rest) in self.residuals.calls(id).iter() {
+            // A special token is never part of a text token.
+            if let Callee::Rule(rule) = callee {
+                found.entered.push((Entered::Rule(rule, rest), whole, node));
+            }
+        }
+    }
+
+    /// Does what was entered, and puts the result together.
+    pub(super) fn finish_walk(&mut self, mut found: Found) -> Result<Local, Error> {
+        let mut entered = std::mem::take(&mut found.entered);
+        entered.sort_unstable();
+        entered.dedup();
+        let empty = self.residuals.exprs.empty();
+        let mut exits = Vec::new();
+        for group in entered.chunk_by(|a, b| a.0 == b.0) {
+            let sources = group.iter().map(|&(_, whole, node)| (whole, node)).collect();
+            let (body, rest) = match group[0].0 {
+                Entered::Rule(rule, rest) => (self.residuals.body(rule)?, rest),
+                Entered::Expr(id) => (id, empty),
+            };
+            let body = self.residuals.clip(body)?;
+            let is_last = rest == empty;
+            for &ending in self.tries.union(sources).iter() {
+                let local = self.local(body, ending, found.leaves || !is_last)?;
+                found.inside.add(&local.inside);
+                if is_last {
+                    exits.extend_from_slice(&local.exits);
+                    continue;
+                }
+                let rest = self.residuals.clip(rest)?;
+                for &left in local.exits.iter() {
+                    let after = self.local(rest, left, found.leaves)?;
+                    found.inside.add(&after.inside);
+                    exits.extend_from_slice(&after.exits);
+                    if found.leaves && self.residuals.exprs.is_nullable(rest) {
+                        exits.push(left);
+                    }
+                }
+            }
+        }
+        if found.leaves {
+            let places = exits.iter().map(|&exit| self.tries.place(exit));
+            found.exits.extend(places);
+        }
+        let exits: Arc<[TrieId]> =
+            if found.exits.is_empty() { Arc::new([]) } else { self.tries.union(found.exits) };
+        let inside = self.finish_mask(found.inside);
+        Ok(Local { inside, exits })
+    }
+
+    pub(super) fn finish_local(
+        &mut self,
+        inside: MaskBuilder,
+        exits: Vec<TrieId>,
+    ) -> Result<Local, Error> {
+        let exits: Arc<[TrieId]> = match exits[..] {
+            [] | [_] => exits.into(),
+            _ => {
+                let places = exits.iter().map(|&exit| self.tries.place(exit)).collect();
+                self.tries.union(places)
+            }
+        };
+        let inside = self.finish_mask(inside);
+        Ok(Local { inside, exits })
+    }
+
+    fn finish_mask(&mut self, builder: MaskBuilder) -> Mask {
+        let had = builder.base.as_ref().map(Arc::as_ptr);
+        let mask = builder.finish(self.vocabulary.words());
+        if mask.base.as_ref().map(Arc::as_ptr) != had {
+            self.mask_bytes += self.vocabulary.words() * 4;
+        }
+        mask
+    }
+
+    fn spend(&mut self, nodes: usize) -> Result<(), Error> {
+        match self.work.checked_sub(nodes) {
+            Some(left) => {
+                self.work = left;
+                Ok(())
+            }
+            None => Err(Error::limit("mask_work", self.limits().mask_work)),
+        }
+    }
+}

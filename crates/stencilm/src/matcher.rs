@@ -1,0 +1,509 @@
+//! A matcher: where one sequence of tokens stands in a grammar.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError};
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::compiled::{CompiledGrammar, Generation};
+use crate::error::Error;
+use crate::grammar::{ExprId, Imported};
+use crate::mask::{Mask, Tables, ViewId};
+use crate::stack::{Exclusive, Frame, Item, Link, Shared, State, Stop};
+
+/// Where one sequence of tokens stands in a grammar.
+///
+/// A step is what one call of [`accept`](Self::accept) or [`accept_bytes`](Self::accept_bytes)
+/// took; [`rollback`](Self::rollback) gives steps back.
+#[derive(Clone, Debug)]
+pub struct Matcher {
+    compiled: Arc<CompiledGrammar>,
+    generation: Arc<Generation>,
+    now: Step,
+    /// What came before, newest last.
+    before: VecDeque<Step>,
+}
+
+/// The state after a step.
+#[derive(Clone, Debug)]
+struct Step {
+    state: State,
+    /// A stop token was taken: nothing follows.
+    has_stopped: bool,
+    mask: Option<Arc<Mask>>,
+}
+
+impl Step {
+    fn at(state: State) -> Self {
+        Self { state, has_stopped: false, mask: None }
+    }
+}
+
+impl Matcher {
+    /// At the beginning of a text.
+    #[must_use]
+    pub fn new(compiled: Arc<CompiledGrammar>) -> Self {
+        let generation = compiled.generation();
+        let state = State::start(generation.start, compiled.grammar().rules.accepts_empty());
+        Self { compiled, generation, now: Step::at(state), before: VecDeque::new() }
+    }
+
+    /// The grammar it matches.
+    #[must_use]
+    pub fn compiled(&self) -> &Arc<CompiledGrammar> {
+        &self.compiled
+    }
+
+    /// Back to the beginning; nothing to give back.
+    pub fn reset(&mut self) {
+        self.generation = self.compiled.generation();
+        let state = State::start(self.generation.start, self.compiled.grammar().rules.accepts_empty());
+        self.now = Step::at(state);
+        self.before.clear();
+    }
+
+    /// A matcher at the same place that goes its own way.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        self.clone()
+    }
+
+    /// Writes the tokens that may come next, one bit a token, bit *i % 32* of word *i / 32*. Words
+    /// beyond the vocabulary become zero. After a stop token no bit is set.
+    ///
+    /// # Errors
+    /// A limit; `out` is not written then.
+    ///
+    /// # Panics
+    /// If `out` has fewer words than the vocabulary.
+    pub fn fill_mask(&mut self, out: &mut [u32]) -> Result<(), Error> {
+        assert!(out.len() >= self.compiled.vocabulary().words(), "the mask is too narrow");
+        if self.now.has_stopped {
+            out.fill(0);
+            return Ok(());
+        }
+        let mask = self.mask()?;
+        mask.write(out);
+        if self.now.state.may_end {
+            for &id in self.compiled.vocabulary().stop_ids() {
+                out[id as usize / 32] |= 1 << (id % 32);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `token` may come next. False for an id outside the vocabulary.
+    ///
+    /// # Errors
+    /// A limit.
+    pub fn is_allowed(&mut self, token: u32) -> Result<bool, Error> {
+        if token >= self.compiled.vocabulary().size() || self.now.has_stopped {
+            return Ok(false);
+        }
+        if self.now.state.may_end && self.compiled.vocabulary().stop_ids().contains(&token) {
+            return Ok(true);
+        }
+        Ok(self.mask()?.contains(token))
+    }
+
+    /// Takes `token`. False, and no change, if it may not come next.
+    ///
+    /// # Errors
+    /// A limit; then nothing changes.
+    pub fn accept(&mut self, token: u32) -> Result<bool, Error> {
+        self.catch_up()?;
+        match self.after(&self.now, token)? {
+            Some(step) => {
+                self.advance(step);
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// Takes `bytes` of text as one step. False, and no change, if they may not come next.
+    ///
+    /// # Errors
+    /// A limit; then nothing changes.
+    pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<bool, Error> {
+        if self.now.has_stopped {
+            return Ok(false);
+        }
+        self.catch_up()?;
+        let state = self.push_all(&self.now.state, bytes)?;
+        let lives = !state.is_dead();
+        if lives {
+            self.advance(Step::at(state));
+        }
+        Ok(lives)
+    }
+
+    /// How many of `tokens` could be accepted one after the other from here. Nothing changes.
+    ///
+    /// # Errors
+    /// A limit.
+    pub fn validate(&mut self, tokens: &[u32]) -> Result<usize, Error> {
+        self.catch_up()?;
+        let mut at = self.now.clone();
+        for (count, &token) in tokens.iter().enumerate() {
+            match self.after(&at, token)? {
+                Some(next) => at = next,
+                None => return Ok(count),
+            }
+        }
+        Ok(tokens.len())
+    }
+
+    /// Gives back the last `steps` steps. False, and no change, if fewer are remembered.
+    pub fn rollback(&mut self, steps: usize) -> bool {
+        if steps > self.before.len() {
+            return false;
+        }
+        for _ in 0..steps {
+            if let Some(step) = self.before.pop_back() {
+                self.now = step;
+            }
+        }
+        true
+    }
+
+    /// How many steps can be given back.
+    #[must_use]
+    pub fn rollback_window(&self) -> usize {
+        self.before.len()
+    }
+
+    /// Whether the text may end here: a stop token may come next, or one came.
+    #[must_use]
+    pub fn may_stop(&self) -> bool {
+        self.now.state.may_end || self.now.has_stopped
+    }
+
+    /// Whether no more text can come: a stop token came, or the text is complete and nothing can
+    /// be added to it.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.now.has_stopped || self.now.state.items.is_empty()
+    }
+
+    /// Whether a stop token came.
+    #[must_use]
+    pub fn has_stopped(&self) -> bool {
+        self.now.has_stopped
+    }
+
+    /// The bytes that must come next, as far as there is no choice: empty where the text may end.
+    /// At most `most` bytes.
+    ///
+    /// # Errors
+    /// A limit.
+    pub fn forced_bytes(&mut self, most: usize) -> Result<Vec<u8>, Error> {
+        self.catch_up()?;
+        let mut forced = Vec::new();
+        let mut state = self.now.state.clone();
+        while forced.len() < most && !state.may_end && !self.now.has_stopped {
+            let Some(byte) = self.only_byte(&state)? else { break };
+            state = self.push_all(&state, &[byte])?;
+            forced.push(byte);
+        }
+        Ok(forced)
+    }
+
+    /// The bytes that may come next, in rising order.
+    ///
+    /// # Errors
+    /// A limit.
+    pub fn next_bytes(&mut self) -> Result<Vec<u8>, Error> {
+        if self.now.has_stopped {
+            return Ok(Vec::new());
+        }
+        self.catch_up()?;
+        let state = self.now.state.clone();
+        let bytes = self.exclusively(|tables| state.next_bytes(&mut Exclusive(tables)))?;
+        Ok(bytes.iter().collect())
+    }
+
+    /// What remains, for people: an expression a line, with the rules that wait below it.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        use std::fmt::Write;
+        let tables = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let exprs = &tables.residuals.exprs;
+        let rules = tables.residuals.rules();
+        let name = |rule| rules.name(rule);
+        let mut out = String::new();
+        if self.may_stop() {
+            out.push_str("the text may end here\n");
+        }
+        for item in &self.now.state.items {
+            let _ = writeln!(out, "{}", exprs.show_with(item.id, &name));
+            let mut link = item.link.clone();
+            while let Some(frame) = link {
+                for (rest, _) in frame.entries() {
+                    let _ = writeln!(out, "    then {}", exprs.show_with(*rest, &name));
+                }
+                link = frame.entries().first().and_then(|(_, link)| link.clone());
+            }
+        }
+        out
+    }
+
+    /// The number of live alternatives, and of the frames below them: what ambiguity costs here.
+    #[must_use]
+    pub fn live_size(&self) -> (usize, usize) {
+        let mut seen: Vec<*const Frame> = Vec::new();
+        let mut todo: Vec<Arc<Frame>> =
+            self.now.state.items.iter().filter_map(|item| item.link.clone()).collect();
+        while let Some(frame) = todo.pop() {
+            if !seen.contains(&Arc::as_ptr(&frame)) {
+                seen.push(Arc::as_ptr(&frame));
+                todo.extend(frame.entries().iter().filter_map(|(_, link)| link.clone()));
+            }
+        }
+        (self.now.state.items.len(), seen.len())
+    }
+
+    fn advance(&mut self, step: Step) {
+        let past = std::mem::replace(&mut self.now, step);
+        let most = self.compiled.limits().rollback;
+        if self.before.len() >= most {
+            self.before.pop_front();
+        }
+        if most > 0 {
+            self.before.push_back(past);
+        }
+    }
+
+    /// The step after `token`, if it may come.
+    fn after(&self, from: &Step, token: u32) -> Result<Option<Step>, Error> {
+        if from.has_stopped || token >= self.compiled.vocabulary().size() {
+            return Ok(None);
+        }
+        let vocabulary = self.compiled.vocabulary().clone();
+        let is_stop = vocabulary.stop_ids().contains(&token);
+        if is_stop && from.state.may_end {
+            return Ok(Some(Step { has_stopped: true, ..from.clone() }));
+        }
+        if let Some(bytes) = vocabulary.token_bytes(token).filter(|bytes| !bytes.is_empty()) {
+            let state = self.push_all(&from.state, bytes)?;
+            if !state.is_dead() {
+                return Ok(Some(Step::at(state)));
+            }
+        }
+        if self.compiled.names_special_tokens() {
+            let state = &from.state;
+            let state = self.exclusively(|tables| {
+                let vocabulary = tables.vocabulary.clone();
+                state.push_special(&mut Exclusive(tables), |exprs, name| {
+                    vocabulary.special_id(exprs.token_name(name)) == Some(token)
+                })
+            })?;
+            if !state.is_dead() {
+                return Ok(Some(Step::at(state)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The state after `bytes`: with what is known already if that is enough, else learning.
+    fn push_all(&self, state: &State, bytes: &[u8]) -> Result<State, Error> {
+        let (mut at, mut done) = (state.clone(), 0);
+        {
+            let tables = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
+            let mut machine = Shared(&tables);
+            while done < bytes.len() && !at.is_dead() {
+                if at.push_in_place(&tables.residuals, bytes[done]) {
+                    done += 1;
+                    continue;
+                }
+                match at.push(&mut machine, bytes[done]) {
+                    Ok(next) => (at, done) = (next, done + 1),
+                    Err(Stop::Unknown) => break,
+                    Err(Stop::Failed(error)) => return Err(*error),
+                }
+            }
+        }
+        if done == bytes.len() || at.is_dead() {
+            return Ok(at);
+        }
+        self.exclusively(|tables| {
+            let mut machine = Exclusive(tables);
+            for &byte in &bytes[done..] {
+                at = at.push(&mut machine, byte)?;
+                if at.is_dead() {
+                    break;
+                }
+            }
+            Ok(at)
+        })
+    }
+
+    /// Runs `work` with tables that may learn.
+    fn exclusively<T>(
+        &self,
+        work: impl FnOnce(&mut Tables) -> Result<T, Stop>,
+    ) -> Result<T, Error> {
+        let (result, size) = {
+            let mut tables = self.generation.tables.write().unwrap_or_else(PoisonError::into_inner);
+            let result = work(&mut tables);
+            (result, tables.size_in_bytes())
+        };
+        self.compiled.roll_over(&self.generation, size)?;
+        result.map_err(|stop| match stop {
+            Stop::Failed(error) => *error,
+            Stop::Unknown => unreachable!("tables that may learn always know"),
+        })
+    }
+
+    fn mask(&mut self) -> Result<Arc<Mask>, Error> {
+        if let Some(mask) = &self.now.mask {
+            return Ok(mask.clone());
+        }
+        self.catch_up()?;
+        let known = {
+            let tables = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
+            known_mask(&tables, &self.now.state)
+        };
+        let mask = match known {
+            Some(mask) => mask,
+            None => {
+                let state = &self.now.state;
+                self.exclusively(|tables| {
+                    tables.begin_mask();
+                    Ok(find_mask(tables, state)?)
+                })?
+            }
+        };
+        self.now.mask = Some(mask.clone());
+        Ok(mask)
+    }
+
+    /// The only byte that may come, if there is just one.
+    fn only_byte(&self, state: &State) -> Result<Option<u8>, Error> {
+        let bytes = self.exclusively(|tables| state.next_bytes(&mut Exclusive(tables)))?;
+        let mut bytes = bytes.iter();
+        Ok(match (bytes.next(), bytes.next()) {
+            (Some(byte), None) => Some(byte),
+            _ => None,
+        })
+    }
+
+    /// Moves over to the open generation, with all that can still be given back.
+    fn catch_up(&mut self) -> Result<(), Error> {
+        if !self.generation.is_retired() {
+            return Ok(());
+        }
+        let newer = self.compiled.generation();
+        if Arc::ptr_eq(&newer, &self.generation) {
+            return Ok(());
+        }
+        {
+            let from = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
+            let mut to = newer.tables.write().unwrap_or_else(PoisonError::into_inner);
+            let mut moving = Moving::default();
+            for step in self.before.iter_mut().chain(std::iter::once(&mut self.now)) {
+                for item in &mut step.state.items {
+                    item.id = moving.id(&from, &mut to, item.id);
+                    item.link = moving.link(&from, &mut to, &item.link);
+                }
+                step.state.items.sort_unstable_by_key(|item| item.id);
+            }
+        }
+        self.generation = newer;
+        Ok(())
+    }
+}
+
+/// What has moved from one generation to another.
+#[derive(Default)]
+struct Moving {
+    ids: Imported,
+    frames: FxHashMap<*const Frame, Link>,
+}
+
+impl Moving {
+    fn id(&mut self, from: &Tables, to: &mut Tables, id: ExprId) -> ExprId {
+        to.residuals.exprs.import(&from.residuals.exprs, id, &mut self.ids)
+    }
+
+    /// The frame in the other generation; deep stacks are walked without recursion.
+    fn link(&mut self, from: &Tables, to: &mut Tables, link: &Link) -> Link {
+        let frame = link.as_ref()?;
+        let mut todo: Vec<Arc<Frame>> = vec![frame.clone()];
+        while let Some(at) = todo.last().cloned() {
+            let below = |frame: &Arc<Frame>| self.frames.contains_key(&Arc::as_ptr(frame));
+            let missing = at
+                .entries()
+                .iter()
+                .filter_map(|(_, link)| link.as_ref())
+                .find(|frame| !below(frame))
+                .cloned();
+            if let Some(frame) = missing {
+                todo.push(frame);
+                continue;
+            }
+            todo.pop();
+            if below(&at) {
+                continue;
+            }
+            let mut entries = Vec::with_capacity(at.entries().len());
+            for (rest, link) in at.entries() {
+                let link = link.as_ref().and_then(|frame| self.frames[&Arc::as_ptr(frame)].clone());
+                entries.push((self.id(from, to, *rest), link));
+            }
+            let exprs = &to.residuals.exprs;
+            let moved = Frame::of(&exprs.key, exprs.empty(), entries);
+            self.frames.insert(Arc::as_ptr(&at), moved);
+        }
+        self.frames[&Arc::as_ptr(frame)].clone()
+    }
+}
+
+/// The mask of a state, if all of it is known.
+fn known_mask(tables: &Tables, state: &State) -> Option<Arc<Mask>> {
+    let mut views: SmallVec<[ViewId; 4]> = SmallVec::new();
+    for Item { id, link } in &state.items {
+        let view = tables.known_first_view(*id, link.is_none())?;
+        let mut todo: SmallVec<[(ViewId, &Link); 4]> = SmallVec::from_slice(&[(view, link)]);
+        while let Some((view, link)) = todo.pop() {
+            match link {
+                Some(frame) if tables.looks_deeper(view) => {
+                    for (rest, link) in frame.entries() {
+                        todo.push((tables.known_next_view(view, *rest, link.is_none())?, link));
+                    }
+                }
+                _ => views.push(view),
+            }
+        }
+    }
+    views.sort_unstable();
+    views.dedup();
+    tables.known_union(&views).cloned()
+}
+
+/// The mask of a state.
+fn find_mask(tables: &mut Tables, state: &State) -> Result<Arc<Mask>, Error> {
+    let mut views: Vec<ViewId> = Vec::new();
+    let most = tables.limits().items;
+    for Item { id, link } in &state.items {
+        let view = tables.first_view(*id, link.is_none())?;
+        let mut todo: Vec<(ViewId, &Link)> = vec![(view, link)];
+        while let Some((view, link)) = todo.pop() {
+            match link {
+                Some(frame) if tables.looks_deeper(view) => {
+                    for (rest, link) in frame.entries() {
+                        todo.push((tables.next_view(view, *rest, link.is_none())?, link));
+                    }
+                }
+                _ => views.push(view),
+            }
+            if views.len() + todo.len() > most {
+                return Err(Error::limit("items", most));
+            }
+        }
+    }
+    views.sort_unstable();
+    views.dedup();
+    Ok(tables.union_of_views(&views))
+}

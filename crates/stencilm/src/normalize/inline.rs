@@ -1,0 +1,89 @@
+//! Puts small rules in place of their calls, where that costs less than a frame of the stack.
+//!
+//! Inlined are rules that no chain of calls leads back to, except the start, if they are
+//! - no larger than the call itself would be (`a ::= b`, `comma ::= ","`),
+//! - regular and small: a number, blanks, a name,
+//! - or called from one place only and small.
+//!
+//! A large regular rule stays a rule on purpose: its masks are then found by its content alone,
+//! whatever follows the call.
+
+use crate::error::Error;
+use crate::grammar::{Expr, ExprId, RuleSet};
+use crate::limits::Budget;
+use crate::normalize::graph::components;
+use crate::normalize::rewrite::{Rewritten, replace_calls, size_within, with_calls};
+
+/// Parts of a rule that is inlined anywhere.
+const TINY: usize = 3;
+/// Parts of a regular rule, or of a rule with one call, that is inlined.
+const SMALL: usize = 24;
+
+/// Inlines rules, callees first. The rules themselves stay, some without a call.
+pub(crate) fn inline(rules: &mut RuleSet, budget: &mut Budget) -> Result<(), Error> {
+    let calls = calls_of_all(rules, budget)?;
+    let mut uses = vec![0_usize; rules.rules.len()];
+    for &callee in live_calls(rules, &calls).iter().flat_map(|&caller| &calls[caller]) {
+        uses[callee as usize] += 1;
+    }
+    let mut inlined: Vec<Option<ExprId>> = vec![None; rules.rules.len()];
+    let mut done = Rewritten::default();
+    for component in components(&calls, budget)? {
+        for &rule in &component {
+            let at = rule as usize;
+            let exprs = &mut rules.exprs;
+            let body = replace_calls(
+                exprs,
+                rules.rules[at].1,
+                &mut done,
+                budget,
+                &mut |exprs, callee| {
+                    inlined[callee.0 as usize].unwrap_or_else(|| exprs.call(callee))
+                },
+            )?;
+            rules.rules[at].1 = body;
+            let is_recursive = component.len() > 1 || calls[at].contains(&rule);
+            let size = size_within(exprs, body, SMALL + 1);
+            let pays = size <= TINY || (size <= SMALL && (!exprs.has_calls(body) || uses[at] == 1));
+            if pays && !is_recursive && rule != rules.start.0 {
+                inlined[at] = Some(body);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The rules that each rule calls, once for each place.
+fn calls_of_all(rules: &RuleSet, budget: &mut Budget) -> Result<Vec<Vec<u32>>, Error> {
+    let exprs = &rules.exprs;
+    let mut calls = Vec::with_capacity(rules.rules.len());
+    for &(_, body) in &rules.rules {
+        let mut called = Vec::new();
+        let mut note = |id: ExprId| {
+            if let Expr::Call(rule) = exprs.get(id) {
+                called.push(rule.0);
+            }
+        };
+        note(body);
+        for id in with_calls(exprs, &[body], budget)? {
+            exprs.parts(id).into_iter().for_each(&mut note);
+        }
+        calls.push(called);
+    }
+    Ok(calls)
+}
+
+/// The rules that the start reaches.
+fn live_calls(rules: &RuleSet, calls: &[Vec<u32>]) -> Vec<usize> {
+    let mut is_live = vec![false; calls.len()];
+    let mut todo = vec![rules.start.0];
+    let mut live = Vec::new();
+    while let Some(rule) = todo.pop() {
+        let at = rule as usize;
+        if !std::mem::replace(&mut is_live[at], true) {
+            live.push(at);
+            todo.extend(&calls[at]);
+        }
+    }
+    live
+}

@@ -1,0 +1,144 @@
+//! Counters that no token can exhaust, made alike: for a mask only what one token reaches counts.
+
+use crate::error::Error;
+use crate::grammar::{Expr, ExprId, UNBOUNDED};
+use crate::residual::Residuals;
+
+/// Parts of a sequence whose counters are looked at: the token's first steps.
+const PARTS: usize = 4;
+
+impl Residuals {
+    /// `id` with counters beyond the longest token taken as unbounded. Its mask is the same.
+    ///
+    /// # Errors
+    /// A limit.
+    pub(crate) fn clip(&mut self, id: ExprId) -> Result<ExprId, Error> {
+        if let Some(clipped) = self.known(id).clipped {
+            return Ok(clipped);
+        }
+        let clipped = match self.exprs.get(id) {
+            Expr::Repeat { body, min, max } => {
+                let reach = self.reach(body);
+                let (min, max) = (min.min(reach + 1), if max > reach { UNBOUNDED } else { max });
+                self.exprs.repeat(body, min, max)
+            }
+            Expr::Seq(..) => self.clip_sequence(id)?,
+            Expr::Choice(list) => {
+                let mut members = self.exprs.list(list).to_vec();
+                for member in &mut members {
+                    *member = self.clip(*member)?;
+                }
+                self.exprs.choice(&members)
+            }
+            Expr::And(list) => {
+                let members = self.exprs.list(list).to_vec();
+                self.clip_and(id, &members)?
+            }
+            Expr::Nothing
+            | Expr::Empty
+            | Expr::Bytes { .. }
+            | Expr::OneOf { .. }
+            | Expr::Bytes1(_)
+            | Expr::Chars { .. }
+            | Expr::Partial { .. }
+            | Expr::Token(_)
+            | Expr::Not(_)
+            | Expr::Call(_)
+            | Expr::Names { .. } => id,
+        };
+        self.known(id).clipped = Some(clipped);
+        Ok(clipped)
+    }
+
+    /// `id` with counters beyond `reach` characters taken as unbounded, where it is a counted
+    /// class of characters, or a sequence that begins with one.
+    pub(crate) fn clip_to(&mut self, id: ExprId, reach: u32) -> ExprId {
+        match self.exprs.get(id) {
+            Expr::Repeat { body, min, max } if self.is_character(body) => {
+                let (min, max) = (min.min(reach + 1), if max > reach { UNBOUNDED } else { max });
+                self.exprs.repeat(body, min, max)
+            }
+            Expr::Seq(first, rest) => {
+                let clipped = self.clip_to(first, reach);
+                if clipped == first { id } else { self.exprs.seq2(clipped, rest) }
+            }
+            _ => id,
+        }
+    }
+
+    /// The known clipped form.
+    pub(crate) fn known_clip(&self, id: ExprId) -> Option<ExprId> {
+        self.known.get(id.0 as usize)?.clipped
+    }
+
+    fn clip_sequence(&mut self, id: ExprId) -> Result<ExprId, Error> {
+        let mut heads = Vec::with_capacity(PARTS);
+        let mut at = id;
+        while let Expr::Seq(first, rest) = self.exprs.get(at)
+            && heads.len() < PARTS
+        {
+            heads.push(first);
+            at = rest;
+        }
+        let mut changed = false;
+        for head in &mut heads {
+            let clipped = self.clip(*head)?;
+            changed |= clipped != *head;
+            *head = clipped;
+        }
+        if !changed {
+            return Ok(id);
+        }
+        let mut whole = at;
+        for &head in heads.iter().rev() {
+            whole = self.exprs.seq2(head, whole);
+        }
+        Ok(whole)
+    }
+
+    /// A counter beside other conditions is clipped only where the lengths that the others allow
+    /// cannot tell: see [`Residuals::length_bound`].
+    fn clip_and(&mut self, id: ExprId, members: &[ExprId]) -> Result<ExprId, Error> {
+        let Some(place) = members.iter().position(|&member| self.is_any_counted(member)) else {
+            return Ok(id);
+        };
+        let Expr::Repeat { body, min, max } = self.exprs.get(members[place]) else {
+            return Ok(id);
+        };
+        let mut others = members.to_vec();
+        others.remove(place);
+        let other = self.exprs.and(&others);
+        let Some(bound) = self.length_bound(other, body)? else {
+            return Ok(id);
+        };
+        let reach = self.reach(body).saturating_add(bound);
+        let clipped_max = if max > reach { UNBOUNDED } else { max };
+        let clipped_min = if clipped_max == UNBOUNDED { min.min(reach + 1) } else { min };
+        let counter = self.exprs.repeat(body, clipped_min, clipped_max);
+        others.push(counter);
+        Ok(self.exprs.and(&others))
+    }
+
+    /// How often one token can go through `body`.
+    fn reach(&self, body: ExprId) -> u32 {
+        let (characters, bytes) = self.longest;
+        // A token may begin and end inside a character.
+        if self.is_character(body) { characters + 2 } else { bytes }
+    }
+
+    fn is_character(&self, id: ExprId) -> bool {
+        matches!(self.exprs.get(id), Expr::Chars { .. })
+    }
+
+    /// Whether this is a counted "any character".
+    pub(super) fn is_any_counted(&self, id: ExprId) -> bool {
+        match self.exprs.get(id) {
+            Expr::Repeat { body, min, max } => {
+                let any = self.exprs.any;
+                (min > 0 || max != UNBOUNDED)
+                    && matches!(self.exprs.get(body), Expr::Chars { class, .. } if class == any)
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The lengths, in characters, of the texts of an expression: an ultimately periodic set, since
+//! sets of residuals that one more character leads to must come again.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::error::Error;
+use crate::grammar::{Expr, ExprId, UNBOUNDED};
+use crate::residual::Residuals;
+
+/// Steps spent on the lengths of one expression before the answer is "not known".
+const STEPS: usize = 20_000;
+
+/// Different sets of residuals, one a length, before the answer is "not known".
+const LAYERS: usize = 2_000;
+
+/// Which lengths are there.
+#[derive(Debug)]
+pub(crate) struct Lengths {
+    /// Whether a text of length `i` is there, up to the end of the first period.
+    feasible: Vec<bool>,
+    /// Where the period begins.
+    period_from: usize,
+}
+
+impl Lengths {
+    /// Whether a text is there with at least `min` and at most `max` characters.
+    pub(crate) fn meet(&self, min: u32, max: u32) -> bool {
+        let period = self.feasible.len() - self.period_from;
+        let first = min as usize;
+        // One whole period says it all.
+        let last = first.max(self.period_from) + period;
+        let last = if max == UNBOUNDED { last } else { last.min(max as usize) };
+        (first..=last).any(|length| self.contains(length))
+    }
+
+    fn contains(&self, length: usize) -> bool {
+        if length < self.feasible.len() {
+            return self.feasible[length];
+        }
+        let period = self.feasible.len() - self.period_from;
+        self.feasible[self.period_from + (length - self.period_from) % period]
+    }
+
+    /// The shortest text's length.
+    fn shortest(&self) -> Option<usize> {
+        self.feasible.iter().position(|&is_there| is_there)
+    }
+
+    /// From where on every length is there.
+    fn all_from(&self) -> Option<usize> {
+        if !self.feasible[self.period_from..].iter().all(|&is_there| is_there) {
+            return None;
+        }
+        let gap = self.feasible.iter().rposition(|&is_there| !is_there);
+        Some(gap.map_or(0, |gap| gap + 1))
+    }
+}
+
+impl Residuals {
+    /// Whether an intersection of a counted "any character" and other conditions is alive; `None`
+    /// if it has another form, or if this costs too much.
+    pub(super) fn length_verdict(&mut self, members: &[ExprId]) -> Result<Option<bool>, Error> {
+        let Some(place) = members.iter().position(|&member| self.is_any_counted(member)) else {
+            return Ok(None);
+        };
+        let Expr::Repeat { body, min, max } = self.exprs.get(members[place]) else {
+            return Ok(None);
+        };
+        let mut others = members.to_vec();
+        others.remove(place);
+        let other = self.exprs.and(&others);
+        Ok(self.lengths(other, body)?.map(|lengths| lengths.meet(min, max)))
+    }
+
+    /// A number of characters such that counters beyond it and beyond a token's reach make no
+    /// difference, whatever a token does in `other`: no residual of it needs more characters for
+    /// its shortest text, and from there on each has texts of every length.
+    pub(super) fn length_bound(
+        &mut self,
+        other: ExprId,
+        any: ExprId,
+    ) -> Result<Option<u32>, Error> {
+        let mut bound = 0;
+        let mut seen = vec![other];
+        let mut at = 0;
+        let mut steps = STEPS;
+        while at < seen.len() {
+            let Some(lengths) = self.lengths(seen[at], any)? else {
+                return Ok(None);
+            };
+            match (lengths.shortest(), lengths.all_from()) {
+                (Some(shortest), Some(all_from)) => bound = bound.max(shortest).max(all_from),
+                // A residual without a text never becomes part of a state.
+                (None, _) => {}
+                (Some(_), None) => return Ok(None),
+            }
+            let Some(rests) = self.after_one_character(seen[at], any, &mut steps)? else {
+                return Ok(None);
+            };
+            for rest in rests {
+                if !seen.contains(&rest) {
+                    seen.push(rest);
+                }
+            }
+            at += 1;
+            if seen.len() > 256 {
+                return Ok(None);
+            }
+        }
+        Ok(u32::try_from(bound).ok())
+    }
+
+    fn lengths(&mut self, id: ExprId, any: ExprId) -> Result<Option<Arc<Lengths>>, Error> {
+        if let Some(known) = self.lengths.get(&id) {
+            return Ok(known.clone());
+        }
+        let lengths = self.find_lengths(id, any)?.map(Arc::new);
+        self.lengths.insert(id, lengths.clone());
+        Ok(lengths)
+    }
+
+    fn find_lengths(&mut self, id: ExprId, any: ExprId) -> Result<Option<Lengths>, Error> {
+        let mut rests: HashMap<ExprId, Vec<ExprId>, FxBuildHasher> = HashMap::default();
+        let mut layers: HashMap<Vec<ExprId>, usize, FxBuildHasher> = HashMap::default();
+        let mut feasible = Vec::new();
+        let mut layer = vec![id];
+        let mut steps = STEPS;
+        loop {
+            if let Some(&period_from) = layers.get(&layer) {
+                return Ok(Some(Lengths { feasible, period_from }));
+            }
+            if layers.len() >= LAYERS {
+                return Ok(None);
+            }
+            layers.insert(layer.clone(), feasible.len());
+            feasible.push(layer.iter().any(|&at| self.exprs.is_nullable(at)));
+            let mut next = Vec::new();
+            for at in layer {
+                if !rests.contains_key(&at) {
+                    let Some(found) = self.after_one_character(at, any, &mut steps)? else {
+                        return Ok(None);
+                    };
+                    rests.insert(at, found);
+                }
+                next.extend_from_slice(&rests[&at]);
+            }
+            next.sort_unstable();
+            next.dedup();
+            layer = next;
+        }
+    }
+
+    /// All that `id` can be after one character, whichever; `any` is the character.
+    fn after_one_character(
+        &mut self,
+        id: ExprId,
+        any: ExprId,
+        steps: &mut usize,
+    ) -> Result<Option<Vec<ExprId>>, Error> {
+        let (nothing, empty) = (self.exprs.nothing(), self.exprs.empty());
+        let mut seen = vec![(id, any)];
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < seen.len() {
+            let (text, character) = seen[at];
+            at += 1;
+            let partition = self.partition(text)?;
+            let other = self.partition(character)?;
+            let both = self.partitions.product(partition, other);
+            for byte in self.partitions.representatives(both) {
+                if *steps == 0 {
+                    return Ok(None);
+                }
+                *steps -= 1;
+                let rest = (self.step(text, byte)?, self.step(character, byte)?);
+                if rest.0 == nothing || rest.1 == nothing {
+                    continue;
+                }
+                if rest.1 == empty {
+                    found.push(rest.0);
+                } else if !seen.contains(&rest) {
+                    seen.push(rest);
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(Some(found))
+    }
+}

@@ -1,0 +1,245 @@
+//! Expressions that begin with a loop over characters: their masks come from a sieve of the
+//! vocabulary, not from a walk.
+
+use std::sync::Arc;
+
+use crate::grammar::{ByteSet, CharSet, Expr, ExprId, Spelling, UNBOUNDED};
+use crate::residual::{Residuals, spell};
+
+/// Parts looked at to see what a loop is followed by.
+const FUEL: u32 = 200;
+
+/// A loop over single characters at the beginning of an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Loop {
+    /// The characters, as far as they stand for themselves.
+    pub(crate) class: Arc<CharSet>,
+    /// At most so many of them.
+    pub(crate) max: u32,
+    /// Whether a token of more of these characters is surely refused.
+    pub(crate) is_exact: bool,
+    /// Whether every text of the expression has a byte that is none of these characters', before
+    /// any call: no token made of them leaves the expression.
+    pub(crate) is_guarded: bool,
+    /// Whether the class has so many characters that a sieve beats a walk.
+    pub(crate) is_wide: bool,
+    /// The bytes that only characters of the class have.
+    pub(crate) bytes: ByteSet,
+}
+
+/// Classes with fewer characters of ASCII, and none beyond, are walked.
+const NARROW: u32 = 12;
+
+impl Loop {
+    fn new(class: Arc<CharSet>, max: u32, is_exact: bool) -> Self {
+        let ascii: ByteSet = (0..0x80).filter(|&byte| class.contains(char::from(byte))).collect();
+        let beyond = !class.clamp(0x80, u32::from(char::MAX)).is_empty();
+        let bytes = if class.covers(0x80, u32::from(char::MAX)) {
+            ascii.union(&ByteSet::range(0x80, u8::MAX))
+        } else {
+            ascii
+        };
+        let is_wide = beyond || ascii.len() > NARROW;
+        Self { class, max, is_exact, is_guarded: false, is_wide, bytes }
+    }
+}
+
+impl Residuals {
+    /// The loop that `id` begins with.
+    pub(crate) fn leading_loop(&mut self, id: ExprId) -> Option<Arc<Loop>> {
+        if let Some(found) = &self.known(id).lead {
+            return found.clone();
+        }
+        let found = self.find_loop(id, &mut FUEL.clone()).map(|mut found| {
+            let class = found.class.clone();
+            found.is_guarded = self.is_guarded(id, &class, &mut FUEL.clone());
+            Arc::new(found)
+        });
+        self.known(id).lead = Some(found.clone());
+        found
+    }
+
+    fn find_loop(&mut self, id: ExprId, fuel: &mut u32) -> Option<Loop> {
+        *fuel = fuel.checked_sub(1)?;
+        match self.exprs.get(id) {
+            Expr::Repeat { body, max, .. } => {
+                let (class, is_all) = self.characters_of(body)?;
+                let is_exact = is_all || max == UNBOUNDED;
+                Some(Loop::new(class, max, is_exact))
+            }
+            Expr::Seq(first, rest) => {
+                let mut found = self.find_loop(first, fuel)?;
+                if found.max != UNBOUNDED && found.is_exact {
+                    found.is_exact = self.begins_outside(rest, &found.class.clone());
+                }
+                Some(found)
+            }
+            Expr::Choice(list) => {
+                let members = self.exprs.list(list).to_vec();
+                let mut widest: Option<Loop> = None;
+                for member in members {
+                    let Some(found) = self.find_loop(member, fuel) else { continue };
+                    let is_wider =
+                        widest.as_ref().is_none_or(|best| size(&found.class) > size(&best.class));
+                    if found.max == UNBOUNDED && is_wider {
+                        widest = Some(found);
+                    }
+                }
+                widest
+            }
+            Expr::And(list) => self.loop_of_and(&self.exprs.list(list).to_vec(), fuel),
+            Expr::Nothing
+            | Expr::Empty
+            | Expr::Bytes { .. }
+            | Expr::OneOf { .. }
+            | Expr::Bytes1(_)
+            | Expr::Chars { .. }
+            | Expr::Partial { .. }
+            | Expr::Token(_)
+            | Expr::Not(_)
+            | Expr::Call(_)
+            | Expr::Names { .. } => None,
+        }
+    }
+
+    /// All conjuncts must take the characters: classes and stars of classes do as long as the
+    /// token lasts, and finitely many refused texts leave an unbounded loop alive.
+    fn loop_of_and(&mut self, members: &[ExprId], fuel: &mut u32) -> Option<Loop> {
+        let mut met: Option<Loop> = None;
+        for &member in members {
+            let part = match self.exprs.get(member) {
+                Expr::Not(body) if self.is_finite(body) => continue,
+                Expr::Repeat { .. } => self.find_loop(member, fuel)?,
+                Expr::Seq(..) => {
+                    let part = self.find_loop(member, fuel)?;
+                    // What follows such a loop always can, if no counter beside it runs out.
+                    if part.max != UNBOUNDED {
+                        return None;
+                    }
+                    part
+                }
+                _ => return None,
+            };
+            met = Some(match met {
+                None => part,
+                Some(before) => {
+                    let class = Arc::new(before.class.intersection(&part.class));
+                    Loop::new(class, before.max.min(part.max), false)
+                }
+            });
+        }
+        let met = met?;
+        // A bounded loop may run into a text that a conjunct still needs: only the walk knows.
+        let is_plain = members
+            .iter()
+            .all(|&member| matches!(self.exprs.get(member), Expr::Repeat { .. } | Expr::Not(_)));
+        let is_bounded = met.max != UNBOUNDED
+            || members.iter().any(|&member| {
+                matches!(self.exprs.get(member), Expr::Repeat { max, .. } if max != UNBOUNDED)
+            });
+        if met.class.is_empty() || (is_bounded && (!is_plain || members.len() > 1)) {
+            return None;
+        }
+        Some(Loop { is_exact: true, ..met })
+    }
+
+    /// The characters that stand for themselves in a loop's body, and whether nothing else is
+    /// in it.
+    fn characters_of(&self, body: ExprId) -> Option<(Arc<CharSet>, bool)> {
+        let raw = |class: &CharSet, spelling: Spelling| {
+            let set = spell::raw_part(class, spelling);
+            (!set.is_empty()).then(|| Arc::new(set))
+        };
+        match self.exprs.get(body) {
+            Expr::Chars { class, spelling } => {
+                Some((raw(self.exprs.class(class), spelling)?, true))
+            }
+            Expr::Choice(list) => {
+                self.exprs.list(list).iter().find_map(|&member| match self.exprs.get(member) {
+                    Expr::Chars { class, spelling } => {
+                        Some((raw(self.exprs.class(class), spelling)?, false))
+                    }
+                    _ => None,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn is_finite(&self, id: ExprId) -> bool {
+        matches!(self.exprs.get(id), Expr::OneOf { .. } | Expr::Bytes { .. } | Expr::Empty)
+    }
+
+    /// Whether no text of `id` begins with a character of `class`, and it is not empty.
+    fn begins_outside(&mut self, id: ExprId, class: &CharSet) -> bool {
+        let mut at = id;
+        loop {
+            let (first, rest) = match self.exprs.get(at) {
+                Expr::Seq(first, rest) => (first, Some(rest)),
+                _ => (at, None),
+            };
+            let is_outside = match self.exprs.get(first) {
+                Expr::Bytes { literal, from } => {
+                    let byte = self.exprs.literal(literal)[from as usize];
+                    byte.is_ascii() && !class.contains(char::from(byte))
+                }
+                Expr::Chars { class: other, .. } => {
+                    self.exprs.class(other).intersection(class).is_empty()
+                }
+                Expr::Repeat { body, .. } => match self.exprs.get(body) {
+                    Expr::Chars { class: other, .. } => {
+                        self.exprs.class(other).intersection(class).is_empty()
+                    }
+                    _ => false,
+                },
+                _ => false,
+            };
+            match rest {
+                _ if !is_outside => return false,
+                Some(rest) if self.exprs.is_nullable(first) => at = rest,
+                _ => return !self.exprs.is_nullable(first),
+            }
+        }
+    }
+
+    /// Whether every text of `id` has, before any call, a byte that no character of `class` has.
+    fn is_guarded(&self, id: ExprId, class: &CharSet, fuel: &mut u32) -> bool {
+        if *fuel == 0 {
+            return false;
+        }
+        *fuel -= 1;
+        let is_outside = |byte: u8| byte.is_ascii() && !class.contains(char::from(byte));
+        match self.exprs.get(id) {
+            Expr::Nothing => true,
+            Expr::Bytes { literal, from } => {
+                self.exprs.literal(literal)[from as usize..].iter().any(|&byte| is_outside(byte))
+            }
+            Expr::Bytes1(set) => self.exprs.byte_set_of(set).iter().all(is_outside),
+            Expr::Chars { class: other, .. } => {
+                self.exprs.class(other).intersection(class).is_empty()
+            }
+            Expr::Seq(first, rest) => {
+                self.is_guarded(first, class, fuel)
+                    || (!self.exprs.has_calls(first) && self.is_guarded(rest, class, fuel))
+            }
+            Expr::Choice(list) => {
+                self.exprs.list(list).iter().all(|&member| self.is_guarded(member, class, fuel))
+            }
+            Expr::And(list) => {
+                self.exprs.list(list).iter().any(|&member| self.is_guarded(member, class, fuel))
+            }
+            Expr::Repeat { body, min, .. } => min > 0 && self.is_guarded(body, class, fuel),
+            Expr::Names { .. } => is_outside(b'"'),
+            Expr::Empty
+            | Expr::OneOf { .. }
+            | Expr::Partial { .. }
+            | Expr::Token(_)
+            | Expr::Not(_)
+            | Expr::Call(_) => false,
+        }
+    }
+}
+
+fn size(class: &CharSet) -> u64 {
+    class.ranges().iter().map(|&(low, high)| u64::from(high - low) + 1).sum()
+}

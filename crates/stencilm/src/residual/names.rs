@@ -1,0 +1,191 @@
+//! Runs of sorted lists: which literals, and which member names, go on with a byte.
+
+use crate::error::Error;
+use crate::grammar::{ByteSet, Expr, ExprId, LiteralsId, Spelling};
+use crate::residual::Residuals;
+use crate::residual::partition::PartitionId;
+
+/// A state inside a member name; the fields of [`Expr::Names`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameRun {
+    pub(crate) state: u32,
+    pub(crate) low: u32,
+    pub(crate) high: u32,
+    pub(crate) depth: u32,
+    pub(crate) other: bool,
+}
+
+impl Residuals {
+    /// The fields of a member name.
+    pub(crate) fn name_run(&self, id: ExprId) -> Option<NameRun> {
+        match self.exprs.get(id) {
+            Expr::Names { state, low, high, depth, other } => {
+                Some(NameRun { state, low, high, depth, other })
+            }
+            _ => None,
+        }
+    }
+
+    /// The sorted names of the object that `state` belongs to.
+    pub(crate) fn names_of(&mut self, state: u32) -> LiteralsId {
+        let object = self.rules.object_of(state);
+        if let Some(&names) = self.names.get(&object) {
+            return names;
+        }
+        let rules = self.rules.clone();
+        let names = rules.names(object, &mut self.exprs);
+        self.names.insert(object, names);
+        names
+    }
+
+    /// The part of a run whose literals have `byte` at `depth`.
+    pub(crate) fn run_with(
+        &self,
+        literals: LiteralsId,
+        low: u32,
+        high: u32,
+        depth: u32,
+        byte: u8,
+    ) -> (u32, u32) {
+        let ids = self.exprs.literal_ids(literals);
+        let run = &ids[low as usize..high as usize];
+        let at = |id| self.exprs.literal(id).get(depth as usize).copied();
+        let first = run.partition_point(|&id| at(id) < Some(byte));
+        let count = run[first..].partition_point(|&id| at(id) == Some(byte));
+        let offset = |n: usize| low + u32::try_from(n).expect("a run is no longer than its list");
+        (offset(first), offset(first + count))
+    }
+
+    /// The bytes at `depth` of a run's literals.
+    pub(crate) fn next_bytes(
+        &self,
+        literals: LiteralsId,
+        low: u32,
+        high: u32,
+        depth: u32,
+    ) -> ByteSet {
+        let mut bytes = ByteSet::EMPTY;
+        let mut at = low;
+        while at < high {
+            let id = self.exprs.literal_ids(literals)[at as usize];
+            match self.exprs.literal(id).get(depth as usize) {
+                None => at += 1,
+                Some(&byte) => {
+                    bytes.insert(byte);
+                    at = self.run_with(literals, at, high, depth, byte).1;
+                }
+            }
+        }
+        bytes
+    }
+
+    pub(super) fn partition_of_names(&mut self, id: ExprId) -> Result<PartitionId, Error> {
+        let run = self.name_run(id).expect("the caller matched a member name");
+        let names = self.names_of(run.state);
+        let next = self.next_bytes(names, run.low, run.high, run.depth);
+        let declared = self.partitions.by_label(|byte| next.contains(byte).then_some(byte));
+        let quote = self.partitions.single(b'"');
+        let mut whole = self.partitions.product(declared, quote);
+        if run.other {
+            let text = self.other_text(names, run)?;
+            let part = self.partition(text)?;
+            whole = self.partitions.product(whole, part);
+        }
+        Ok(whole)
+    }
+
+    pub(super) fn derive_names(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Error> {
+        let run = self.name_run(id).expect("the caller matched a member name");
+        let names = self.names_of(run.state);
+        if byte == b'"' {
+            return self.after_closing_quote(names, run);
+        }
+        let (low, high) = self.run_with(names, run.low, run.high, run.depth, byte);
+        let depth = run.depth + 1;
+        if run.other {
+            if low < high {
+                return Ok(self.exprs.names(run.state, low, high, depth, true));
+            }
+            let text = self.other_text(names, run)?;
+            let text = self.step(text, byte)?;
+            return self.followed_by_other(run.state, text);
+        }
+        let rules = self.rules.clone();
+        let Some(first) = rules.next_name(run.state, low, high) else {
+            return Ok(self.exprs.nothing());
+        };
+        if rules.next_name(run.state, first + 1, high).is_some() {
+            return Ok(self.exprs.names(run.state, low, high, depth, false));
+        }
+        self.rest_of_name(names, run.state, first, depth)
+    }
+
+    /// A name from byte `depth` on, its closing quote and what follows.
+    fn rest_of_name(
+        &mut self,
+        names: LiteralsId,
+        state: u32,
+        name: u32,
+        depth: u32,
+    ) -> Result<ExprId, Error> {
+        let rules = self.rules.clone();
+        let literal = self.exprs.literal_ids(names)[name as usize];
+        let rest = self.exprs.bytes_from(literal, depth);
+        let quote = self.exprs.bytes(b"\"");
+        let after = rules.after_name(state, name, &mut self.exprs)?;
+        Ok(self.exprs.seq(&[rest, quote, after]))
+    }
+
+    fn after_closing_quote(&mut self, names: LiteralsId, run: NameRun) -> Result<ExprId, Error> {
+        let rules = self.rules.clone();
+        let first = self.exprs.literal_ids(names).get(run.low as usize).copied();
+        let is_declared = run.low < run.high
+            && first.is_some_and(|id| self.exprs.literal(id).len() == run.depth as usize);
+        if is_declared {
+            // A declared name that may not come here is no other name either.
+            return match rules.next_name(run.state, run.low, run.low + 1) {
+                Some(name) => rules.after_name(run.state, name, &mut self.exprs),
+                None => Ok(self.exprs.nothing()),
+            };
+        }
+        if run.other {
+            let text = self.other_text(names, run)?;
+            if self.exprs.is_nullable(text) {
+                return rules.after_other_name(run.state, &mut self.exprs);
+            }
+        }
+        Ok(self.exprs.nothing())
+    }
+
+    /// What may still come in a name that goes on after the bytes that the run agrees on.
+    fn other_text(&mut self, names: LiteralsId, run: NameRun) -> Result<ExprId, Error> {
+        let mut text = self.exprs.any_text(Spelling::JsonCanonical);
+        if run.depth > 0 {
+            let literal = self.exprs.literal_ids(names)[run.low as usize];
+            for at in 0..run.depth as usize {
+                let byte = self.exprs.literal(literal)[at];
+                text = self.step(text, byte)?;
+            }
+        }
+        Ok(text)
+    }
+
+    fn followed_by_other(&mut self, state: u32, text: ExprId) -> Result<ExprId, Error> {
+        if text == self.exprs.nothing() {
+            return Ok(text);
+        }
+        let rules = self.rules.clone();
+        let quote = self.exprs.bytes(b"\"");
+        let after = rules.after_other_name(state, &mut self.exprs)?;
+        Ok(self.exprs.seq(&[text, quote, after]))
+    }
+
+    /// The names outside the list alone, as an expression without [`Expr::Names`].
+    pub(crate) fn other_names(&mut self, run: NameRun) -> Result<ExprId, Error> {
+        let names = self.names_of(run.state);
+        let text = self.other_text(names, run)?;
+        let declared = self.exprs.one_of_run(names, run.low, run.high, run.depth);
+        let text = self.exprs.minus(text, declared);
+        self.followed_by_other(run.state, text)
+    }
+}

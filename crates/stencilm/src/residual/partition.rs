@@ -1,0 +1,124 @@
+//! Partitions of the 256 bytes into classes that an expression cannot tell apart.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::grammar::ByteSet;
+
+/// An interned partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PartitionId(u32);
+
+/// The class of every byte, and how many classes there are.
+#[derive(Clone, Debug)]
+struct Partition {
+    classes: Box<[u8; 256]>,
+    count: u32,
+}
+
+/// All partitions of one arena, each kept once, with their memoised products.
+#[derive(Debug, Default)]
+pub(crate) struct Partitions {
+    items: Vec<Partition>,
+    ids: HashMap<Box<[u8; 256]>, u32, FxBuildHasher>,
+    products: HashMap<(PartitionId, PartitionId), PartitionId, FxBuildHasher>,
+    singles: HashMap<u8, PartitionId, FxBuildHasher>,
+}
+
+impl Partitions {
+    /// The class of `byte`.
+    #[inline]
+    pub(crate) fn class(&self, id: PartitionId, byte: u8) -> u32 {
+        u32::from(self.items[id.0 as usize].classes[usize::from(byte)])
+    }
+
+    /// How many classes there are.
+    pub(crate) fn count(&self, id: PartitionId) -> u32 {
+        self.items[id.0 as usize].count
+    }
+
+    /// One byte of each class.
+    pub(crate) fn representatives(&self, id: PartitionId) -> Vec<u8> {
+        let mut seen = [false; 256];
+        (0..=u8::MAX)
+            .filter(|&byte| !std::mem::replace(&mut seen[self.class(id, byte) as usize], true))
+            .collect()
+    }
+
+    /// All bytes alike.
+    pub(crate) fn whole(&mut self) -> PartitionId {
+        self.by_label(|_| 0u32)
+    }
+
+    /// One byte apart from all others.
+    pub(crate) fn single(&mut self, byte: u8) -> PartitionId {
+        if let Some(&id) = self.singles.get(&byte) {
+            return id;
+        }
+        let id = self.by_label(|b| b == byte);
+        self.singles.insert(byte, id);
+        id
+    }
+
+    /// The bytes of a set apart from the others.
+    pub(crate) fn set(&mut self, set: &ByteSet) -> PartitionId {
+        self.by_label(|byte| set.contains(byte))
+    }
+
+    /// Bytes with the same label share a class; classes are numbered by their first byte.
+    pub(crate) fn by_label<L: PartialEq + Copy>(&mut self, label: impl Fn(u8) -> L) -> PartitionId {
+        let mut labels: Vec<L> = Vec::new();
+        let mut classes = Box::new([0; 256]);
+        for byte in 0..=u8::MAX {
+            let of = label(byte);
+            let class = labels.iter().position(|&l| l == of).unwrap_or_else(|| {
+                labels.push(of);
+                labels.len() - 1
+            });
+            classes[usize::from(byte)] = u8::try_from(class).expect("at most 256 classes");
+        }
+        self.intern(classes, labels.len())
+    }
+
+    /// The coarsest partition that refines both.
+    pub(crate) fn product(&mut self, a: PartitionId, b: PartitionId) -> PartitionId {
+        if a == b {
+            return a;
+        }
+        let pair = if a.0 < b.0 { (a, b) } else { (b, a) };
+        if let Some(&id) = self.products.get(&pair) {
+            return id;
+        }
+        // Classes of the product, found by the pair of classes.
+        let mut numbers: HashMap<(u8, u8), u8, FxBuildHasher> = HashMap::default();
+        let mut classes = Box::new([0; 256]);
+        for byte in 0..256 {
+            let of =
+                (self.items[a.0 as usize].classes[byte], self.items[b.0 as usize].classes[byte]);
+            let next = numbers.len();
+            classes[byte] = *numbers
+                .entry(of)
+                .or_insert_with(|| u8::try_from(next).expect("at most 256 classes"));
+        }
+        let count = numbers.len();
+        let id = self.intern(classes, count);
+        self.products.insert(pair, id);
+        id
+    }
+
+    /// About how many bytes are held.
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        self.items.len() * 600 + self.products.len() * 16
+    }
+
+    fn intern(&mut self, classes: Box<[u8; 256]>, count: usize) -> PartitionId {
+        if let Some(&id) = self.ids.get(&classes) {
+            return PartitionId(id);
+        }
+        let id = u32::try_from(self.items.len()).expect("limits keep arenas small");
+        self.ids.insert(classes.clone(), id);
+        let count = u32::try_from(count).expect("at most 256 classes");
+        self.items.push(Partition { classes, count });
+        PartitionId(id)
+    }
+}

@@ -1,0 +1,213 @@
+//! How one character of a class goes out byte by byte: UTF-8 (RFC 3629) and the inside of JSON
+//! strings (RFC 8259 section 7).
+
+use crate::grammar::{CharSet, Expr, ExprId, Exprs, Progress, Spelling};
+
+const SHORT_ESCAPES: [(u8, char); 8] = [
+    (b'"', '"'),
+    (b'\\', '\\'),
+    (b'/', '/'),
+    (b'b', '\u{8}'),
+    (b'f', '\u{C}'),
+    (b'n', '\n'),
+    (b'r', '\r'),
+    (b't', '\t'),
+];
+
+/// What remains of one character of `set` after the first `byte` of its spelling.
+pub(crate) fn first_byte(exprs: &mut Exprs, set: &CharSet, spelling: Spelling, byte: u8) -> ExprId {
+    match byte {
+        b'\\' if spelling != Spelling::Text => {
+            let escaped = escapable(set, spelling);
+            exprs.partial(&escaped, spelling, Progress::Escape)
+        }
+        0..0x80 => {
+            let c = char::from(byte);
+            let is_here = set.contains(c) && stands_raw(c, spelling);
+            if is_here { exprs.empty() } else { exprs.nothing() }
+        }
+        0xC2..=0xDF => utf8(exprs, set, spelling, 1, u32::from(byte & 0x1F)),
+        0xE0..=0xEF => utf8(exprs, set, spelling, 2, u32::from(byte & 0x0F)),
+        0xF0..=0xF4 => utf8(exprs, set, spelling, 3, u32::from(byte & 0x07)),
+        _ => exprs.nothing(),
+    }
+}
+
+/// What remains after one more `byte`.
+pub(crate) fn next_byte(
+    exprs: &mut Exprs,
+    set: &CharSet,
+    spelling: Spelling,
+    progress: Progress,
+    byte: u8,
+) -> ExprId {
+    let nothing = exprs.nothing();
+    match progress {
+        Progress::Utf8 { left, bits } => {
+            if byte & 0xC0 != 0x80 {
+                return nothing;
+            }
+            utf8(exprs, set, spelling, left - 1, bits << 6 | u32::from(byte & 0x3F))
+        }
+        Progress::Escape => {
+            if byte == b'u' {
+                let set = match spelling {
+                    Spelling::JsonCanonical => long_escaped(set),
+                    Spelling::Text | Spelling::Json => set.clone(),
+                };
+                return hex(exprs, &set, spelling, 0, 0);
+            }
+            let short = SHORT_ESCAPES.iter().find(|(escape, _)| *escape == byte);
+            let is_here = short
+                .is_some_and(|&(_, c)| set.contains(c) && (spelling == Spelling::Json || c != '/'));
+            if is_here { exprs.empty() } else { nothing }
+        }
+        Progress::Hex { digits, value } => match hex_digit(byte, spelling) {
+            Some(digit) => hex(exprs, set, spelling, digits + 1, value << 4 | digit),
+            None => nothing,
+        },
+        Progress::LowBackslash { high } => match byte {
+            b'\\' => exprs.partial(set, spelling, Progress::LowU { high }),
+            _ => nothing,
+        },
+        Progress::LowU { high } => match byte {
+            b'u' => low_hex(exprs, set, spelling, high, 0, 0),
+            _ => nothing,
+        },
+        Progress::LowHex { high, digits, value } => match hex_digit(byte, spelling) {
+            Some(digit) => low_hex(exprs, set, spelling, high, digits + 1, value << 4 | digit),
+            None => nothing,
+        },
+    }
+}
+
+/// Whether `c` may stand for itself.
+pub(crate) fn stands_raw(c: char, spelling: Spelling) -> bool {
+    spelling == Spelling::Text || (c >= ' ' && c != '"' && c != '\\')
+}
+
+/// The characters of `set` that may stand for themselves.
+pub(crate) fn raw_part(set: &CharSet, spelling: Spelling) -> CharSet {
+    match spelling {
+        Spelling::Text => set.clone(),
+        Spelling::Json | Spelling::JsonCanonical => {
+            set.difference(&CharSet::new([('\0', '\u{1F}'), ('"', '"'), ('\\', '\\')]))
+        }
+    }
+}
+
+/// The characters of `set` that a backslash can begin.
+fn escapable(set: &CharSet, spelling: Spelling) -> CharSet {
+    match spelling {
+        Spelling::Text => CharSet::new([]),
+        Spelling::Json => set.clone(),
+        Spelling::JsonCanonical => {
+            set.intersection(&CharSet::new([('\0', '\u{1F}'), ('"', '"'), ('\\', '\\')]))
+        }
+    }
+}
+
+/// The characters whose canonical spelling is `\u00xx`.
+fn long_escaped(set: &CharSet) -> CharSet {
+    let short = CharSet::of(SHORT_ESCAPES.map(|(_, c)| c));
+    set.intersection(&CharSet::new([('\0', '\u{1F}')])).difference(&short)
+}
+
+fn hex_digit(byte: u8, spelling: Spelling) -> Option<u16> {
+    let digit = char::from(byte).to_digit(16)?;
+    let is_upper = byte.is_ascii_uppercase();
+    (spelling != Spelling::JsonCanonical || !is_upper)
+        .then(|| u16::try_from(digit).expect("a hexadecimal digit is below 16"))
+}
+
+/// After `left` bytes are missing with these leading bits: only characters that the bytes still
+/// reach are kept, so that classes which differ elsewhere give the same expression.
+fn utf8(exprs: &mut Exprs, set: &CharSet, spelling: Spelling, left: u8, bits: u32) -> ExprId {
+    let shift = u32::from(left) * 6;
+    let (low, high) = (bits << shift, (bits << shift) | ((1 << shift) - 1));
+    if left == 0 {
+        let c = char::from_u32(bits);
+        let is_here = c.is_some_and(|c| set.contains(c));
+        return if is_here { exprs.empty() } else { exprs.nothing() };
+    }
+    // The shortest form is the only legal one (RFC 3629 section 3).
+    let shortest = match (left, bits) {
+        (1, 0..0x20) => 0x80,
+        (2, 0..0x10) => 0x800,
+        (3, _) => 0x1_0000,
+        _ => 0,
+    };
+    let reached = set.clamp(low.max(shortest), high);
+    let is_whole =
+        low >= shortest && reached.covers(low, high) && !(low <= 0xDFFF && high >= 0xD800);
+    if is_whole && high <= 0x10_FFFF {
+        let continuation = exprs.byte_set(&crate::grammar::ByteSet::range(0x80, 0xBF));
+        return exprs.repeat(continuation, left.into(), left.into());
+    }
+    exprs.partial(&reached, spelling, Progress::Utf8 { left, bits })
+}
+
+/// After `\u` and `digits` digits.
+fn hex(exprs: &mut Exprs, set: &CharSet, spelling: Spelling, digits: u8, value: u16) -> ExprId {
+    let shift = u32::from(4 - digits) * 4;
+    let (low, high) = (u32::from(value) << shift, (u32::from(value) << shift) | ((1 << shift) - 1));
+    if digits < 4 {
+        let mut reached = set.clamp(low, high);
+        if low <= 0xDBFF && high >= 0xD800 {
+            // A high surrogate begins a pair: 1,024 characters beyond the first plane each.
+            let first = low.max(0xD800) - 0xD800;
+            let last = high.min(0xDBFF) - 0xD800;
+            let pairs = set.clamp(0x1_0000 + (first << 10), 0x1_0000 + (last << 10) + 0x3FF);
+            reached = reached.union(&pairs);
+        }
+        return exprs.partial(&reached, spelling, Progress::Hex { digits, value });
+    }
+    if (0xD800..=0xDBFF).contains(&value) {
+        let high = value - 0xD800;
+        let low = 0x1_0000 + (u32::from(high) << 10);
+        let reached = set.clamp(low, low + 0x3FF);
+        return exprs.partial(&reached, spelling, Progress::LowBackslash { high });
+    }
+    let is_here = char::from_u32(u32::from(value)).is_some_and(|c| set.contains(c));
+    if is_here { exprs.empty() } else { exprs.nothing() }
+}
+
+/// After a high surrogate, `\u` and `digits` digits of the low one.
+fn low_hex(
+    exprs: &mut Exprs,
+    set: &CharSet,
+    spelling: Spelling,
+    high: u16,
+    digits: u8,
+    value: u16,
+) -> ExprId {
+    let shift = u32::from(4 - digits) * 4;
+    let first = (u32::from(value) << shift).max(0xDC00);
+    let last = ((u32::from(value) << shift) | ((1 << shift) - 1)).min(0xDFFF);
+    if first > last {
+        return exprs.nothing();
+    }
+    let base = 0x1_0000 + (u32::from(high) << 10);
+    let reached = set.clamp(base + (first - 0xDC00), base + (last - 0xDC00));
+    if reached.is_empty() {
+        return exprs.nothing();
+    }
+    if digits == 4 {
+        return exprs.empty();
+    }
+    exprs.partial(&reached, spelling, Progress::LowHex { high, digits, value })
+}
+
+/// The class, spelling and progress of an expression that is one character or the rest of one.
+pub(crate) fn character(
+    exprs: &Exprs,
+    id: ExprId,
+) -> Option<(std::sync::Arc<CharSet>, Spelling, Option<Progress>)> {
+    match exprs.get(id) {
+        Expr::Chars { class, spelling } => Some((exprs.class(class).clone(), spelling, None)),
+        Expr::Partial { class, spelling, progress } => {
+            Some((exprs.class(class).clone(), spelling, Some(progress)))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,86 @@
+//! Frames: who waits for a rule to end.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::grammar::{ContentHash, ExprId, HashKey};
+
+/// Where a rule returns to; none at the end of the text.
+pub(crate) type Link = Option<Arc<Frame>>;
+
+/// All callers that wait for one rule entered at one position: what remains of each, and where
+/// that returns to.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    // Invariant: sorted by expression and by the hash of the link, different; an entry whose
+    // expression is empty has no link, and stands for the end of the text.
+    entries: SmallVec<[(ExprId, Link); 1]>,
+    hash: ContentHash,
+}
+
+impl Frame {
+    /// A frame for one caller.
+    pub(crate) fn one(key: &HashKey, id: ExprId, link: Link) -> Arc<Self> {
+        let hash = key.start(50).with(key, id.0.into()).with_hash(key, hash_of(key, &link));
+        Arc::new(Self { entries: SmallVec::from_buf([(id, link)]), hash })
+    }
+
+    /// A frame for these callers, whose entries are flat; none if only the end of the text waits.
+    pub(crate) fn of(key: &HashKey, empty: ExprId, mut entries: Vec<(ExprId, Link)>) -> Link {
+        if let [(id, None)] = entries[..]
+            && id == empty
+        {
+            return None;
+        }
+        if entries.len() > 1 {
+            entries.sort_by_cached_key(|(id, link)| (*id, hash_of(key, link)));
+            entries.dedup_by(|a, b| a.0 == b.0 && is_same(&a.1, &b.1));
+        }
+        let mut hash = key.start(50);
+        for (id, link) in &entries {
+            hash = hash.with(key, id.0.into()).with_hash(key, hash_of(key, link));
+        }
+        Some(Arc::new(Self { entries: entries.into(), hash }))
+    }
+
+    /// The callers.
+    pub(crate) fn entries(&self) -> &[(ExprId, Link)] {
+        &self.entries
+    }
+}
+
+/// The callers behind a link: the end of the text is one whose rest is empty.
+pub(crate) fn entries_of(link: &Link, empty: ExprId) -> SmallVec<[(ExprId, Link); 1]> {
+    match link {
+        Some(frame) => frame.entries.clone(),
+        None => SmallVec::from_buf([(empty, None)]),
+    }
+}
+
+/// Whether two links lead to the same callers. Hashes of 128 bits under a secret key decide.
+pub(crate) fn is_same(a: &Link, b: &Link) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a.hash == b.hash,
+        _ => false,
+    }
+}
+
+/// The hash of what a link leads to.
+pub(crate) fn hash_of(key: &HashKey, link: &Link) -> ContentHash {
+    link.as_ref().map_or_else(|| key.start(51), |frame| frame.hash)
+}
+
+impl Drop for Frame {
+    /// Frees a deep stack without recursion.
+    fn drop(&mut self) {
+        let mut freed: Vec<Arc<Self>> = Vec::new();
+        freed.extend(self.entries.drain(..).filter_map(|(_, link)| link));
+        while let Some(frame) = freed.pop() {
+            if let Some(mut frame) = Arc::into_inner(frame) {
+                freed.extend(frame.entries.drain(..).filter_map(|(_, link)| link));
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The step of a state with several items: all callers of a rule, whichever item they are in, are
+//! gathered before its frame is made.
+
+use std::collections::BTreeMap;
+
+use crate::error::Error;
+use crate::grammar::{ExprId, RuleId};
+use crate::residual::calls::Callee;
+use crate::stack::ambiguity::Closing;
+use crate::stack::frame::Link;
+use crate::stack::state::{Item, State, make_frame};
+use crate::stack::{Machine, Stop};
+
+/// The state after `byte`.
+pub(super) fn push(machine: &mut impl Machine, items: &[Item], byte: u8) -> Result<State, Stop> {
+    let nothing = machine.exprs().nothing();
+    let mut closing = Closing::default();
+    let mut waiting: BTreeMap<(u32, RuleId), Vec<(ExprId, Link)>> = BTreeMap::new();
+    for item in items {
+        let rest = machine.step(item.id, byte)?;
+        if rest != nothing {
+            closing.add(rest, item.link.clone());
+        }
+        enter(machine, item.id, &item.link, &mut waiting)?;
+    }
+    let mut entered = 0;
+    while let Some(((_, rule), callers)) = waiting.pop_first() {
+        entered += 1;
+        if entered > machine.most_items() {
+            return Err(Error::limit("items", machine.most_items()).into());
+        }
+        let link = make_frame(machine, callers)?;
+        let body = machine.body(rule)?;
+        let rest = machine.step(body, byte)?;
+        if rest != nothing {
+            closing.add(rest, link.clone());
+        }
+        enter(machine, body, &link, &mut waiting)?;
+    }
+    closing.finish(machine)
+}
+
+fn enter(
+    machine: &mut impl Machine,
+    id: ExprId,
+    link: &Link,
+    waiting: &mut BTreeMap<(u32, RuleId), Vec<(ExprId, Link)>>,
+) -> Result<(), Stop> {
+    if !machine.exprs().has_leading_call(id) {
+        return Ok(());
+    }
+    for &(callee, rest) in machine.calls(id)?.iter() {
+        if let Callee::Rule(rule) = callee {
+            let rank = machine.rank(rule);
+            waiting.entry((rank, rule)).or_default().push((rest, link.clone()));
+        }
+    }
+    Ok(())
+}

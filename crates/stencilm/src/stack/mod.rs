@@ -1,0 +1,120 @@
+//! The parse state: what remains of the innermost rules, and where each returns to. Push a byte,
+//! get another state.
+//!
+//! A state is immutable, so rollback and fork keep states, not histories. Frames belong to the
+//! matcher that made them and are freed with the states that need them.
+
+mod ambiguity;
+mod frame;
+mod gather;
+mod state;
+
+pub(crate) use frame::{Frame, Link};
+pub(crate) use state::{Item, State};
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::grammar::{ExprId, Exprs, RuleId};
+use crate::mask::Tables;
+use crate::residual::calls::{Callee, Closure};
+
+/// Why a step could not be taken.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The tables don't know yet, and may not learn now.
+    Unknown,
+    /// A limit was reached.
+    Failed(Box<Error>),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+/// The tables as a step sees them: shared with other threads, or its own to extend.
+pub(crate) trait Machine {
+    /// The arena.
+    fn exprs(&self) -> &Exprs;
+    /// What remains of `id` after `byte`.
+    fn step(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Stop>;
+    /// All ways into `id`.
+    fn closure(&mut self, id: ExprId) -> Result<Arc<Closure>, Stop>;
+    /// The calls that `id` may begin with.
+    fn calls(&mut self, id: ExprId) -> Result<Arc<[(Callee, ExprId)]>, Stop>;
+    /// The body of a rule.
+    fn body(&mut self, rule: RuleId) -> Result<ExprId, Stop>;
+    /// The place of a rule in the order in which rules are entered.
+    fn rank(&self, rule: RuleId) -> u32;
+    /// The most items of one state, and entries of one frame.
+    fn most_items(&self) -> usize;
+}
+
+/// Tables that other threads read, too: only what is known already.
+pub(crate) struct Shared<'a>(pub(crate) &'a Tables);
+
+/// Tables that may learn.
+pub(crate) struct Exclusive<'a>(pub(crate) &'a mut Tables);
+
+impl Machine for Shared<'_> {
+    fn exprs(&self) -> &Exprs {
+        &self.0.residuals.exprs
+    }
+
+    #[inline]
+    fn step(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Stop> {
+        self.0.residuals.known_step(id, byte).ok_or(Stop::Unknown)
+    }
+
+    fn closure(&mut self, id: ExprId) -> Result<Arc<Closure>, Stop> {
+        self.0.residuals.known_closure(id).cloned().ok_or(Stop::Unknown)
+    }
+
+    fn calls(&mut self, id: ExprId) -> Result<Arc<[(Callee, ExprId)]>, Stop> {
+        self.0.residuals.known_calls(id).cloned().ok_or(Stop::Unknown)
+    }
+
+    fn body(&mut self, rule: RuleId) -> Result<ExprId, Stop> {
+        self.0.residuals.known_body(rule).ok_or(Stop::Unknown)
+    }
+
+    fn rank(&self, rule: RuleId) -> u32 {
+        self.0.residuals.rules().rank(rule)
+    }
+
+    fn most_items(&self) -> usize {
+        self.0.limits().items
+    }
+}
+
+impl Machine for Exclusive<'_> {
+    fn exprs(&self) -> &Exprs {
+        &self.0.residuals.exprs
+    }
+
+    fn step(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Stop> {
+        Ok(self.0.residuals.step(id, byte)?)
+    }
+
+    fn closure(&mut self, id: ExprId) -> Result<Arc<Closure>, Stop> {
+        Ok(self.0.residuals.closure(id)?)
+    }
+
+    fn calls(&mut self, id: ExprId) -> Result<Arc<[(Callee, ExprId)]>, Stop> {
+        Ok(self.0.residuals.calls(id))
+    }
+
+    fn body(&mut self, rule: RuleId) -> Result<ExprId, Stop> {
+        Ok(self.0.residuals.body(rule)?)
+    }
+
+    fn rank(&self, rule: RuleId) -> u32 {
+        self.0.residuals.rules().rank(rule)
+    }
+
+    fn most_items(&self) -> usize {
+        self.0.limits().items
+    }
+}

@@ -1,0 +1,258 @@
+//! A state and its step.
+
+use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::error::Error;
+use crate::grammar::{ExprId, TokenName};
+use crate::residual::Residuals;
+use crate::residual::calls::{Closure, FrameRef};
+use crate::stack::ambiguity::Closing;
+use crate::stack::frame::{Frame, Link, entries_of};
+use crate::stack::gather;
+use crate::stack::{Machine, Stop};
+
+/// What remains of an innermost rule, and where it returns to.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub(crate) id: ExprId,
+    pub(crate) link: Link,
+}
+
+/// Where a text stands in a grammar.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct State {
+    // Invariant: different expressions, none empty; whatever a complete item returns to is here
+    // as an item of its own.
+    pub(crate) items: SmallVec<[Item; 1]>,
+    /// Whether the text may end here.
+    pub(crate) may_end: bool,
+}
+
+impl State {
+    /// At the beginning of `id`.
+    pub(crate) fn start(id: ExprId, accepts_empty: bool) -> Self {
+        Self { items: smallvec![Item { id, link: None }], may_end: accepts_empty }
+    }
+
+    /// Whether no text goes through this state.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.items.is_empty() && !self.may_end
+    }
+
+    /// The state after `byte`; dead if it may not come.
+    pub(crate) fn push(&self, machine: &mut impl Machine, byte: u8) -> Result<Self, Stop> {
+        let [item] = &self.items[..] else {
+            return gather::push(machine, &self.items, byte);
+        };
+        let (nothing, empty) = (machine.exprs().nothing(), machine.exprs().empty());
+        if machine.exprs().has_leading_call(item.id) {
+            let closure = machine.closure(item.id)?;
+            return push_closure(machine, &closure, item, byte);
+        }
+        let rest = machine.step(item.id, byte)?;
+        if rest == nothing {
+            return Ok(Self::default());
+        }
+        if rest != empty && !machine.exprs().is_nullable(rest) {
+            let item = Item { id: rest, link: item.link.clone() };
+            return Ok(Self { items: smallvec![item], may_end: false });
+        }
+        let mut closing = Closing::default();
+        closing.add(rest, item.link.clone());
+        closing.finish(machine)
+    }
+
+    /// The usual byte inside a rule: one item that neither ends nor calls. False, and no change,
+    /// if it is not that, or not known.
+    #[inline]
+    pub(crate) fn push_in_place(&mut self, residuals: &Residuals, byte: u8) -> bool {
+        let [item] = &mut self.items[..] else {
+            return false;
+        };
+        let exprs = &residuals.exprs;
+        if exprs.has_leading_call(item.id) {
+            return false;
+        }
+        match residuals.known_step(item.id, byte) {
+            Some(rest) if rest != exprs.nothing() && !exprs.is_nullable(rest) => {
+                item.id = rest;
+                self.may_end = false;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The state after a special token; dead if it may not come.
+    pub(crate) fn push_special(
+        &self,
+        machine: &mut impl Machine,
+        is_token: impl Fn(&crate::grammar::Exprs, TokenName) -> bool,
+    ) -> Result<Self, Stop> {
+        let mut closing = Closing::default();
+        for item in &self.items {
+            if !machine.exprs().has_leading_call(item.id) {
+                continue;
+            }
+            let closure = machine.closure(item.id)?;
+            let mut frames = Frames::new(&closure, &item.link);
+            for &(name, rest, frame) in &closure.tokens {
+                if is_token(machine.exprs(), name) {
+                    let link = frames.link(machine, frame)?;
+                    closing.add(rest, link);
+                }
+            }
+        }
+        closing.finish(machine)
+    }
+
+    /// The bytes that may come next.
+    pub(crate) fn next_bytes(
+        &self,
+        machine: &mut impl Machine,
+    ) -> Result<crate::grammar::ByteSet, Stop> {
+        let mut bytes = crate::grammar::ByteSet::EMPTY;
+        let nothing = machine.exprs().nothing();
+        for item in &self.items {
+            let closure = machine.closure(item.id)?;
+            for &(id, _) in &closure.entries {
+                for byte in 0..=u8::MAX {
+                    if !bytes.contains(byte) && machine.step(id, byte)? != nothing {
+                        bytes.insert(byte);
+                    }
+                }
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// The usual step: one item, whose calls were found before.
+fn push_closure(
+    machine: &mut impl Machine,
+    closure: &Arc<Closure>,
+    item: &Item,
+    byte: u8,
+) -> Result<State, Stop> {
+    let nothing = machine.exprs().nothing();
+    let mut frames = Frames::new(closure, &item.link);
+    let mut first: Option<(ExprId, Link)> = None;
+    let mut closing: Option<Closing> = None;
+    for &(id, frame) in &closure.entries {
+        let rest = machine.step(id, byte)?;
+        if rest == nothing {
+            continue;
+        }
+        let link = frames.link(machine, frame)?;
+        match (&mut first, &mut closing) {
+            (None, None) => first = Some((rest, link)),
+            (_, Some(closing)) => closing.add(rest, link),
+            (Some(_), none) => {
+                let mut more = Closing::default();
+                if let Some((rest, link)) = first.take() {
+                    more.add(rest, link);
+                }
+                more.add(rest, link);
+                *none = Some(more);
+            }
+        }
+    }
+    match (first, closing) {
+        (_, Some(closing)) => closing.finish(machine),
+        (None, None) => Ok(State::default()),
+        (Some((id, link)), None) => {
+            if !machine.exprs().is_nullable(id) {
+                return Ok(State { items: smallvec![Item { id, link }], may_end: false });
+            }
+            let mut closing = Closing::default();
+            closing.add(id, link);
+            closing.finish(machine)
+        }
+    }
+}
+
+/// The frames of a closure, made when first needed.
+struct Frames<'a> {
+    closure: &'a Closure,
+    outer: &'a Link,
+    made: SmallVec<[Option<Link>; 4]>,
+}
+
+impl<'a> Frames<'a> {
+    fn new(closure: &'a Closure, outer: &'a Link) -> Self {
+        Self { closure, outer, made: smallvec![None; closure.frames.len()] }
+    }
+
+    /// A frame of the closure. The callers of an inner frame come before it, so one pass from the
+    /// outermost makes all.
+    fn link(&mut self, machine: &impl Machine, frame: FrameRef) -> Result<Link, Stop> {
+        let FrameRef::Inner(wanted) = frame else {
+            return Ok(self.outer.clone());
+        };
+        let mut todo: SmallVec<[usize; 8]> = smallvec![wanted];
+        while let Some(&at) = todo.last() {
+            if self.made[at].is_some() {
+                todo.pop();
+                continue;
+            }
+            let missing = self.closure.frames[at].iter().find_map(|&(_, frame)| match frame {
+                FrameRef::Inner(inner) if self.made[inner].is_none() => Some(inner),
+                _ => None,
+            });
+            if let Some(inner) = missing {
+                todo.push(inner);
+                continue;
+            }
+            let link = self.make(machine, at)?;
+            self.made[at] = Some(link);
+            todo.pop();
+        }
+        Ok(self.made[wanted].clone().expect("it was made just now"))
+    }
+
+    fn made_link(&self, frame: FrameRef) -> Link {
+        match frame {
+            FrameRef::Outer => self.outer.clone(),
+            FrameRef::Inner(inner) => self.made[inner].clone().expect("callers are made first"),
+        }
+    }
+
+    fn make(&self, machine: &impl Machine, at: usize) -> Result<Link, Stop> {
+        let exprs = machine.exprs();
+        let empty = exprs.empty();
+        let callers = &self.closure.frames[at];
+        if let &[(id, frame)] = &callers[..]
+            && id != empty
+            && exprs.last_star(id).is_none()
+        {
+            return Ok(Some(Frame::one(&exprs.key, id, self.made_link(frame))));
+        }
+        let callers = callers.iter().map(|&(id, frame)| (id, self.made_link(frame)));
+        make_frame(machine, callers.collect())
+    }
+}
+
+/// A frame for these callers, whatever they are: those in tail position hand their own callers
+/// on.
+pub(super) fn make_frame(
+    machine: &impl Machine,
+    callers: Vec<(ExprId, Link)>,
+) -> Result<Link, Stop> {
+    let exprs = machine.exprs();
+    let empty = exprs.empty();
+    let mut entries = Vec::with_capacity(callers.len());
+    for (id, link) in callers {
+        if id == empty {
+            entries.extend(entries_of(&link, empty));
+        } else {
+            let link = crate::stack::ambiguity::simpler_link(machine, id, link)?;
+            entries.push((id, link));
+        }
+    }
+    if entries.len() > machine.most_items() {
+        return Err(Error::limit("items", machine.most_items()).into());
+    }
+    Ok(Frame::of(&exprs.key, empty, entries))
+}

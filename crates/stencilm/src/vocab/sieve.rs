@@ -1,0 +1,276 @@
+//! Finds the tokens made only of the characters of a class, in a few vector operations.
+//!
+//! In: any class of characters. Out: the tokens that are whole UTF-8 and have no other
+//! character, ready to be laid into a mask, and the others, from which small tries are cut.
+
+use std::sync::Arc;
+
+use crate::{
+    grammar::CharSet,
+    vocab::{
+        bit_rows::{BitRows, unite},
+        bits,
+        characters::Characters,
+        points::Points,
+        texts::Texts,
+        trie_builder::to_u32,
+    },
+};
+
+/// The tokens with text, parted in two by a class of characters.
+///
+/// Made by [`Vocabulary::sieve`](crate::vocab::Vocabulary::sieve).
+#[derive(Clone, Debug)]
+pub struct Sieve {
+    pure: Arc<[u32]>,
+    // Invariant: a bitset by rank.
+    rest: Box<[u32]>,
+    rest_count: u32,
+    rest_depth: u32,
+}
+
+impl Sieve {
+    /// The tokens that are whole UTF-8, not empty, not too long, and have only characters of
+    /// the class: a bitset by number, laid out like a mask.
+    #[must_use]
+    pub fn pure(&self) -> &Arc<[u32]> {
+        &self.pure
+    }
+
+    /// The other tokens with text: a bitset by rank, that is, by the place in
+    /// [`Trie::tokens`](crate::vocab::Trie::tokens) of the vocabulary's trie.
+    #[must_use]
+    pub fn rest(&self) -> &[u32] {
+        &self.rest
+    }
+
+    /// How many tokens are in the rest.
+    #[must_use]
+    pub fn rest_count(&self) -> u32 {
+        self.rest_count
+    }
+
+    /// The most characters that a token of the rest touches.
+    #[must_use]
+    pub fn rest_depth(&self) -> u32 {
+        self.rest_depth
+    }
+
+    /// How many of the ranks `from..to` are in the rest.
+    #[must_use]
+    pub fn rest_between(&self, from: u32, to: u32) -> u32 {
+        let to = to.min(to_u32(self.rest.len() * 32));
+        if from >= to {
+            return 0;
+        }
+        let (first, last) = ((from >> 5) as usize, ((to - 1) >> 5) as usize);
+        let before = self.rest[first] & !(u32::MAX << (from & 31));
+        let after = self.rest[last] & !(u32::MAX >> (31 - ((to - 1) & 31)));
+        bits::count(&self.rest[first..=last]) - before.count_ones() - after.count_ones()
+    }
+
+    /// The memory it takes, in bytes.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.pure) + size_of_val(&*self.rest)
+    }
+}
+
+/// Which tokens contain which characters. Every row has only tokens with at least one byte.
+#[derive(Debug)]
+pub(crate) struct SieveIndex {
+    // Invariant: the tokens that contain a byte of an aligned block of ASCII; the blocks have
+    // the sizes of `BLOCKS`.
+    ascii: [BitRows; 4],
+    // Invariant: the rows named by the constants below.
+    traits: BitRows,
+    // Invariant: the words of a row that are by number.
+    words: usize,
+    points: Points,
+    // Invariant: (characters, number, rank) of the tokens with at least `SATURATED` characters,
+    // longest first.
+    long: Box<[(u32, u32, u32)]>,
+}
+
+const BLOCKS: [u32; 4] = [1, 4, 16, 64];
+
+/// Rows of traits: bit *i* of the number of characters, which ends at `SATURATED`.
+const COUNT_BITS: usize = 6;
+const SATURATED: u32 = (1 << COUNT_BITS) - 1;
+/// Row of traits: a byte beyond ASCII occurs.
+const BEYOND: usize = 6;
+/// Row of traits: not whole UTF-8.
+const PARTIAL: usize = 7;
+/// Row of traits: all tokens with text.
+const TEXT: usize = 8;
+
+impl SieveIndex {
+    /// Looks at the text of every token; `order` has the number of each rank.
+    pub(crate) fn of(texts: &Texts, characters: &Characters, order: &[u32]) -> Self {
+        let marks: Vec<_> = (0..texts.len()).map(|id| ascii_of(texts.of(id))).collect();
+        let bytes = BitRows::of(128, &marks, order);
+        let fours = bytes.united_by_four();
+        let sixteens = fours.united_by_four();
+        let halves = sixteens.united_by_four();
+        let mark = |id| traits_of(texts.of(id), characters, id);
+        let marks: Vec<_> = (0..texts.len()).map(mark).collect();
+        let ranked = || (0..).zip(order).map(|(rank, &id)| (characters.count(id), id, rank));
+        let mut long: Vec<_> = ranked().filter(|it| it.0 >= SATURATED).collect();
+        long.sort_unstable_by(|a, b| b.cmp(a));
+        Self {
+            ascii: [bytes, fours, sixteens, halves],
+            traits: BitRows::of(TEXT + 1, &marks, order),
+            words: bits::words_for(texts.len() as usize),
+            points: Points::of(texts, characters, order),
+            long: long.into(),
+        }
+    }
+
+    /// Parts all tokens with text. Characters of `class` may be in a pure token, and at most
+    /// `max_chars` of them.
+    pub(crate) fn sieve(
+        &self,
+        class: &CharSet,
+        max_chars: Option<u32>,
+        texts: &Texts,
+        order: &[u32],
+    ) -> Sieve {
+        let mut refused = vec![0; self.traits.length()];
+        self.refuse_beyond_ascii(class, texts, order, &mut refused);
+        self.refuse_ascii(class, &mut refused);
+        if let Some(max_chars) = max_chars {
+            self.refuse_longer(max_chars, &mut refused);
+        }
+        let text = self.traits.row(TEXT).iter();
+        let pure = text.zip(&refused[..self.words]).map(|(text, refused)| text & !refused);
+        let pure = pure.collect();
+        let rest = refused.split_off(self.words);
+        let rest_count = bits::count(&rest);
+        Sieve { pure, rest_count, rest_depth: self.depth(&rest), rest: rest.into() }
+    }
+
+    /// Adds the tokens that contain a character of ASCII that `class` lacks.
+    fn refuse_ascii(&self, class: &CharSet, refused: &mut [u32]) {
+        let mut left = !ascii_in(class);
+        let mut rows = Vec::new();
+        for (level, size) in self.ascii.iter().zip(BLOCKS).rev() {
+            let block = (1 << size) - 1;
+            for row in 0..128 / size {
+                let bits: u128 = block << (row * size);
+                if left & bits == bits {
+                    rows.push(level.row(row as usize));
+                    left &= !bits;
+                }
+            }
+        }
+        unite(refused, &rows);
+    }
+
+    /// Adds the tokens that contain a character beyond ASCII that `class` lacks, and those that
+    /// are not whole UTF-8. Nothing must have been refused before.
+    fn refuse_beyond_ascii(
+        &self,
+        class: &CharSet,
+        texts: &Texts,
+        order: &[u32],
+        refused: &mut [u32],
+    ) {
+        let beyond = class.clamp(0x80, u32::MAX);
+        let inside = self.points.entries_in(&beyond);
+        if inside <= self.points.entries() / 2 {
+            unite(refused, &[self.traits.row(BEYOND)]);
+            for &(low, high) in beyond.ranges() {
+                for &rank in self.points.ranks_in(low..=high) {
+                    let id = order[rank as usize];
+                    if bits::has(refused, id) && is_within(texts.of(id), &beyond) {
+                        bits::remove(refused, id);
+                        bits::remove(&mut refused[self.words..], rank);
+                    }
+                }
+            }
+        } else {
+            unite(refused, &[self.traits.row(PARTIAL)]);
+            let outside = beyond.negate();
+            for &(low, high) in outside.ranges() {
+                for &rank in self.points.ranks_in(low..=high) {
+                    bits::insert(refused, order[rank as usize]);
+                    bits::insert(&mut refused[self.words..], rank);
+                }
+            }
+        }
+    }
+
+    /// Adds the tokens with more than `most` characters.
+    fn refuse_longer(&self, most: u32, refused: &mut [u32]) {
+        if most >= SATURATED {
+            for &(_, id, rank) in self.long.iter().take_while(|(count, ..)| *count > most) {
+                bits::insert(refused, id);
+                bits::insert(&mut refused[self.words..], rank);
+            }
+            return;
+        }
+        // A comparison of all counts at once, from their highest bit down.
+        let mut equal = self.traits.row(TEXT).to_vec();
+        for bit in (0..COUNT_BITS).rev() {
+            let wanted = if most >> bit & 1 == 1 { u32::MAX } else { 0 };
+            let counts = self.traits.row(bit);
+            for ((refused, equal), count) in refused.iter_mut().zip(&mut equal).zip(counts) {
+                *refused |= *equal & count & !wanted;
+                *equal &= !(count ^ wanted);
+            }
+        }
+    }
+
+    /// The most characters of a token in `rest`, a bitset by rank.
+    fn depth(&self, rest: &[u32]) -> u32 {
+        let mut deepest = rest.to_vec();
+        let mut depth = 0;
+        for bit in (0..COUNT_BITS).rev() {
+            let counts = &self.traits.row(bit)[self.words..];
+            if deepest.iter().zip(counts).any(|(word, count)| word & count != 0) {
+                deepest.iter_mut().zip(counts).for_each(|(word, count)| *word &= count);
+                depth |= 1 << bit;
+            }
+        }
+        if depth < SATURATED {
+            return depth;
+        }
+        let longest = self.long.iter().find(|(_, _, rank)| bits::has(rest, *rank));
+        longest.map_or(depth, |(count, ..)| *count)
+    }
+
+    /// The memory it takes, in bytes.
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        let rows = self.ascii.iter().map(BitRows::size_in_bytes).sum::<usize>();
+        rows + self.traits.size_in_bytes() + self.points.size_in_bytes() + size_of_val(&*self.long)
+    }
+}
+
+/// The bytes of ASCII in `text`.
+fn ascii_of(text: &[u8]) -> [u32; 4] {
+    let mut set = [0; 4];
+    for byte in text.iter().filter(|byte| byte.is_ascii()) {
+        set[usize::from(byte >> 5 & 3)] |= 1 << (byte & 31);
+    }
+    set
+}
+
+/// The characters of ASCII in `class`.
+fn ascii_in(class: &CharSet) -> u128 {
+    let bits = |(low, high): (u32, u32)| (u128::MAX >> (127 - (high - low))) << low;
+    class.clamp(0, 0x7F).ranges().iter().fold(0, |set, &range| set | bits(range))
+}
+
+/// The rows of traits that the token is in.
+fn traits_of(text: &[u8], characters: &Characters, id: u32) -> [u32; 1] {
+    let beyond = u32::from(!text.is_ascii()) << BEYOND;
+    let partial = u32::from(characters.is_partial(id)) << PARTIAL;
+    let has_text = u32::from(!text.is_empty()) << TEXT;
+    [characters.count(id).min(SATURATED) | beyond | partial | has_text]
+}
+
+/// Whether all characters of `text` beyond ASCII are in `class`.
+fn is_within(text: &[u8], class: &CharSet) -> bool {
+    std::str::from_utf8(text)
+        .is_ok_and(|text| text.chars().all(|c| c.is_ascii() || class.contains(c)))
+}

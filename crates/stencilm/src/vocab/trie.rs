@@ -1,0 +1,322 @@
+//! Tries in depth-first arrays: a subtree is one slice, and so are the tokens below a node.
+//!
+//! In: texts in rising order, or subtrees of other tries. Out: equal sets of (text, token) give
+//! equal arrays, so that tries can be interned by content.
+
+use std::{cmp::Ordering, ops::Range};
+
+use crate::{
+    grammar::{ContentHash, HashKey},
+    vocab::{bits, trie_builder::TrieBuilder},
+};
+
+/// The texts of tokens, by their beginnings. A node stands for a text; node 0, the root, for
+/// the empty one.
+///
+/// ```
+/// use stencilm::vocab::Trie;
+///
+/// let texts: [(&[u8], u32); 4] = [(b"a", 7), (b"an", 1), (b"an", 3), (b"b", 0)];
+/// let trie = Trie::from_sorted(texts);
+/// let a = trie.child(0, b'a').expect("a token begins with it");
+/// assert_eq!(trie.tokens_at(a), [7]);
+/// assert_eq!(trie.tokens_below(a), [7, 1, 3]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trie {
+    // Invariant: a node stands right before its first child; the children of a node have
+    // strictly rising bytes. The root's byte is 0 and means nothing.
+    bytes: Box<[u8]>,
+    // Invariant: one past the node's subtree.
+    ends: Box<[u32]>,
+    // Invariant: one more than there are nodes, rising; the last is the number of tokens.
+    token_starts: Box<[u32]>,
+    // Invariant: rising and distinct within a node.
+    tokens: Box<[u32]>,
+}
+
+impl Default for Trie {
+    /// A root without tokens.
+    fn default() -> Self {
+        TrieBuilder::new().finish()
+    }
+}
+
+impl Trie {
+    /// The trie of these texts, which must come in rising order, and tokens of one text in
+    /// rising order too.
+    ///
+    /// # Panics
+    /// If they do not.
+    pub fn from_sorted<'a>(texts: impl IntoIterator<Item = (&'a [u8], u32)>) -> Self {
+        let mut builder = TrieBuilder::new();
+        let mut last: (&[u8], Option<u32>) = (&[], None);
+        for (text, token) in texts {
+            let common = last.0.iter().zip(text).take_while(|(a, b)| a == b).count();
+            let rises = match (last.0.get(common), text.get(common)) {
+                (None, None) => last.1 < Some(token),
+                (before, now) => before < now,
+            };
+            assert!(rises, "tokens are sorted by text and number before a trie is made of them");
+            while builder.depth() > common {
+                builder.close();
+            }
+            text[common..].iter().for_each(|&byte| builder.open(byte));
+            builder.push_token(token);
+            last = (text, Some(token));
+        }
+        builder.finish()
+    }
+
+    /// What is left of the tokens strictly below the given nodes, as one trie: the union of
+    /// the subtrees, without the tokens that end in the nodes themselves.
+    ///
+    /// ```
+    /// use stencilm::vocab::Trie;
+    ///
+    /// let texts: [(&[u8], u32); 4] = [(b"a", 0), (b"abc", 1), (b"xab", 2), (b"xb", 3)];
+    /// let trie = Trie::from_sorted(texts);
+    /// let node = |byte| trie.child(0, byte).expect("a token begins with it");
+    /// let rest: [(&[u8], u32); 3] = [(b"ab", 2), (b"b", 3), (b"bc", 1)];
+    /// assert_eq!(Trie::merge(&[(&trie, node(b'a')), (&trie, node(b'x'))]), Trie::from_sorted(rest));
+    /// ```
+    #[must_use]
+    pub fn merge(sources: &[(&Self, u32)]) -> Self {
+        let mut builder = TrieBuilder::new();
+        if let [(source, node)] = sources {
+            builder.copy_below(source, *node);
+            return builder.finish();
+        }
+        let node = |&(trie, node): &(_, u32)| Branch { byte: 0, trie, node };
+        let mut branches: Vec<Branch> = sources.iter().map(node).collect();
+        let mut levels = vec![Level::below(0..sources.len(), &mut branches)];
+        while let Some(level) = levels.last_mut() {
+            let Some(byte) = branches.get(level.next).map(|branch| branch.byte) else {
+                branches.truncate(level.from);
+                levels.pop();
+                builder.close();
+                continue;
+            };
+            let from = level.next;
+            let same = branches[from..].iter().take_while(|branch| branch.byte == byte).count();
+            level.next += same;
+            builder.open(byte);
+            for branch in &branches[from..from + same] {
+                builder.merge_tokens(branch.trie.tokens_at(branch.node));
+            }
+            if same == 1 {
+                builder.copy_below(branches[from].trie, branches[from].node);
+                builder.close();
+            } else {
+                levels.push(Level::below(from..from + same, &mut branches));
+            }
+        }
+        builder.finish()
+    }
+
+    /// What is left of the tokens strictly below `node`, but for those in `removed`, a bitset
+    /// by token (bit *i % 32* of word *i / 32*; what lies beyond it stays).
+    #[must_use]
+    pub fn without(&self, node: u32, removed: &[u32]) -> Self {
+        let mut builder = TrieBuilder::new();
+        let mut open_ends: Vec<u32> = Vec::new();
+        for at in node + 1..self.end(node) {
+            while open_ends.last().is_some_and(|&end| end <= at) {
+                open_ends.pop();
+                builder.close_or_drop();
+            }
+            builder.open(self.byte(at));
+            open_ends.push(self.end(at));
+            for &token in self.tokens_at(at) {
+                if !bits::has(removed, token) {
+                    builder.push_token(token);
+                }
+            }
+        }
+        for _ in open_ends {
+            builder.close_or_drop();
+        }
+        builder.finish()
+    }
+
+    /// The trie in these arrays, which a builder has made.
+    pub(crate) fn from_arrays(
+        bytes: Vec<u8>,
+        ends: Vec<u32>,
+        token_starts: Vec<u32>,
+        tokens: Vec<u32>,
+    ) -> Self {
+        debug_assert_eq!(bytes.len(), ends.len());
+        debug_assert_eq!(bytes.len() + 1, token_starts.len());
+        Self {
+            bytes: bytes.into(),
+            ends: ends.into(),
+            token_starts: token_starts.into(),
+            tokens: tokens.into(),
+        }
+    }
+
+    /// The number of nodes, the root included.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.ends[0]
+    }
+
+    /// Whether there is no token in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// The last byte of the node's text.
+    #[must_use]
+    #[inline]
+    pub fn byte(&self, node: u32) -> u8 {
+        self.bytes[node as usize]
+    }
+
+    /// One past the last node of the node's subtree.
+    #[must_use]
+    #[inline]
+    pub fn end(&self, node: u32) -> u32 {
+        self.ends[node as usize]
+    }
+
+    /// The tokens that spell the node's text.
+    #[must_use]
+    #[inline]
+    pub fn tokens_at(&self, node: u32) -> &[u32] {
+        self.tokens_between(node, node + 1)
+    }
+
+    /// The tokens whose text begins with the node's text, in trie order.
+    #[must_use]
+    #[inline]
+    pub fn tokens_below(&self, node: u32) -> &[u32] {
+        self.tokens_between(node, self.end(node))
+    }
+
+    /// The child of `node` that goes on with `byte`.
+    #[must_use]
+    pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
+        let (mut child, end) = (node + 1, self.end(node));
+        while child < end {
+            match self.byte(child).cmp(&byte) {
+                Ordering::Less => child = self.end(child),
+                Ordering::Equal => return Some(child),
+                Ordering::Greater => return None,
+            }
+        }
+        None
+    }
+
+    /// The children of `node`, by rising bytes.
+    pub fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let end = self.end(node);
+        let within = move |child: u32| (child < end).then_some(child);
+        std::iter::successors(within(node + 1), move |&child| within(self.end(child)))
+    }
+
+    /// The node of `text`.
+    ///
+    /// ```
+    /// use stencilm::vocab::Trie;
+    ///
+    /// let trie = Trie::from_sorted([(b"abc".as_slice(), 5)]);
+    /// assert_eq!(trie.find(b"ab"), Some(2));
+    /// assert_eq!(trie.find(b"ac"), None);
+    /// ```
+    #[must_use]
+    pub fn find(&self, text: &[u8]) -> Option<u32> {
+        text.iter().try_fold(0, |node, &byte| self.child(node, byte))
+    }
+
+    /// The bytes of all nodes.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The ends of all nodes' subtrees.
+    #[must_use]
+    #[inline]
+    pub fn ends(&self) -> &[u32] {
+        &self.ends
+    }
+
+    /// Where each node's tokens start in [`tokens`](Self::tokens), and, last, their number.
+    #[must_use]
+    #[inline]
+    pub fn token_starts(&self) -> &[u32] {
+        &self.token_starts
+    }
+
+    /// All tokens in trie order. A token's position here is its *rank*.
+    #[must_use]
+    #[inline]
+    pub fn tokens(&self) -> &[u32] {
+        &self.tokens
+    }
+
+    /// The hash of the whole content.
+    #[must_use]
+    pub fn content_hash(&self, key: &HashKey) -> ContentHash {
+        let mut hash = key.start(KIND).with_bytes(key, &self.bytes);
+        for words in [&self.ends, &self.token_starts, &self.tokens] {
+            hash = hash.with(key, words.len() as u64);
+            for pair in words.chunks(2) {
+                let high = pair.get(1).copied().unwrap_or(0);
+                hash = hash.with(key, u64::from(pair[0]) | u64::from(high) << 32);
+            }
+        }
+        hash
+    }
+
+    /// The memory it takes, in bytes.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        let words = self.ends.len() + self.token_starts.len() + self.tokens.len();
+        size_of::<Self>() + self.bytes.len() + words * size_of::<u32>()
+    }
+
+    /// The tokens of the nodes `from..to`.
+    #[inline]
+    fn tokens_between(&self, from: u32, to: u32) -> &[u32] {
+        let start = self.token_starts[from as usize] as usize;
+        &self.tokens[start..self.token_starts[to as usize] as usize]
+    }
+}
+
+/// What the hash of a trie starts with.
+const KIND: u64 = u64::from_be_bytes(*b"trie    ");
+
+/// A node that a merge has still to visit.
+#[derive(Clone, Copy)]
+struct Branch<'a> {
+    byte: u8,
+    trie: &'a Trie,
+    node: u32,
+}
+
+/// The children of one node of a merged trie.
+struct Level {
+    // Invariant: where its branches start; those of the innermost level are the last ones.
+    from: usize,
+    // Invariant: its first branch that is not done.
+    next: usize,
+}
+
+impl Level {
+    /// Adds the children of some branches to all branches, by rising bytes.
+    fn below(parents: Range<usize>, branches: &mut Vec<Branch>) -> Self {
+        let from = branches.len();
+        for parent in parents {
+            let Branch { trie, node, .. } = branches[parent];
+            let children = trie.children(node);
+            branches.extend(children.map(|node| Branch { byte: trie.byte(node), trie, node }));
+        }
+        branches[from..].sort_by_key(|branch| branch.byte);
+        Self { from, next: from }
+    }
+}

