@@ -31,16 +31,15 @@ class Parrot:
 
     def chat_prompt(self, user: str, system: str | None = None) -> list[int]:
         """The prompt alone."""
+        self.prompt = len(self.encode(user))
         return self.encode(user)
 
     def reset(self) -> None:
         """Start again."""
         self.ids: list[int] = []
-        self.prompt = 0
 
     def step(self, ids: Sequence[int]) -> NDArray[np.float32]:
         """Like one id best."""
-        self.prompt = self.prompt or len(ids)
         self.ids += ids
         logits = np.zeros(257, dtype=np.float32)
         logits[list(b'"}]')] = 1  # What ends a document.
@@ -55,7 +54,7 @@ def parrot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     names = {
         "model_path": lambda chosen: tmp_path,
         "load_model": lambda path, engine: Parrot(),
-        "load_vocabulary": lambda path: byte_vocabulary(),
+        "load_vocabulary": lambda path, width: byte_vocabulary(),
     }
     for name, stand_in in names.items():
         monkeypatch.setattr(f"stencilm.cli.generate.{name}", stand_in)

@@ -14,11 +14,11 @@ pytest.importorskip("openvino_genai", reason="OpenVINO GenAI is not installed")
 pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 
-from models_here import PERSON, SMOLLM2, needs_smollm2
+from models_here import PERSON, SMOLLM2, needs_smollm2  # noqa: E402
 
-from stencilm import Compiler, Grammar, Vocabulary
-from stencilm.integrations.openvino import OpenVINOModel
-from stencilm.sampling import Figures, Finish, ModelError, generate
+from stencilm import Compiler, Grammar, Vocabulary  # noqa: E402
+from stencilm.integrations.openvino import OpenVINOModel  # noqa: E402
+from stencilm.sampling import Figures, Finish, ModelError, generate  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path

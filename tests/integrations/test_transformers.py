@@ -12,11 +12,11 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 
-from models_here import PERSON, SMOLLM2, needs_smollm2
+from models_here import PERSON, SMOLLM2, needs_smollm2  # noqa: E402
 
-from stencilm import Compiler, Grammar, InternalError, Vocabulary
-from stencilm.integrations.transformers import GrammarLogitsProcessor, TransformersModel
-from stencilm.sampling import Finish, ModelError, generate
+from stencilm import Compiler, Grammar, InternalError, Vocabulary  # noqa: E402
+from stencilm.integrations.transformers import GrammarLogitsProcessor, TransformersModel  # noqa: E402
+from stencilm.sampling import Finish, ModelError, generate  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +92,7 @@ def test_a_masked_token_is_our_bug() -> None:
 
 def test_one_matcher_for_each_sequence() -> None:
     processor = GrammarLogitsProcessor([matcher("ab")], VOCABULARY)
-    with pytest.raises(ValueError, match="1 matchers, but 2 sequences.*Beam search"):
+    with pytest.raises(ValueError, match=r"1 matchers, but 2 sequences.*Beam search"):
         allowed(processor, [[7], [7]])
 
 

@@ -118,6 +118,7 @@ def test_the_configuration_adds_special_tokens() -> None:
             "eos_token": {"content": "</s>"},
             "bos_token": None,
             "extra_special_tokens": {"image_token": "<image>"},
+            "fill_token": "<FILL_ME>",
         },
     )
     assert loaded.special == {"<mask>": 11, "</s>": 12, "<image>": 13}

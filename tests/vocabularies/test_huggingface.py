@@ -104,6 +104,27 @@ def test_slow_byte_level_tokenizers() -> None:
         load(Slow(broken=True))
 
 
+def test_slow_tokenizers_around_a_tiktoken_encoding() -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    tokenizer = Slow()
+    tokenizer.model = tiktoken.Encoding(
+        "bytes", pat_str=".", mergeable_ranks=ranks, special_tokens={"</s>": 257, "<s>": 258}
+    )
+    loaded = load(tokenizer)
+    assert loaded.tokens[255:] == [b"\xff", None, None, None]
+    assert (loaded.special, loaded.stop) == ({"</s>": 257, "<s>": 258}, (257,))
+
+
+def test_decoders_in_python_are_refused() -> None:
+    from tokenizers import Tokenizer, decoders, models
+
+    tokenizer = Tokenizer(models.BPE({"a": 0}, []))
+    tokenizer.decoder = decoders.Decoder.custom(object())
+    with pytest.raises(VocabularyError, match="cannot be looked into"):
+        load(tokenizer)
+
+
 def test_slow_tokenizers_without_tables_are_refused_by_name() -> None:
     tokenizer = Slow()
     del tokenizer.byte_decoder

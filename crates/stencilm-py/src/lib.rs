@@ -1,1 +1,22 @@
 //! The Python classes of Stencilm: each method is one call into the core.
+
+mod buffers;
+mod convert;
+mod grammar;
+mod matcher;
+mod vocabulary;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<convert::Cancel>()?;
+    module.add_class::<convert::Limits>()?;
+    module.add_class::<vocabulary::Vocabulary>()?;
+    module.add_class::<grammar::Grammar>()?;
+    module.add_class::<matcher::Store>()?;
+    module.add_class::<matcher::CompiledGrammar>()?;
+    module.add_class::<matcher::Matcher>()?;
+    module.add_function(wrap_pyfunction!(matcher::fill_masks, module)?)?;
+    Ok(())
+}

@@ -25,7 +25,7 @@ pub use error::{Error, ErrorKind, Location};
 pub use grammar::Grammar;
 pub use limits::{Budget, Cancel, Limits};
 pub use mask::store::{Store, StoreUse};
-pub use matcher::Matcher;
+pub use matcher::{Allowed, Matcher};
 pub use vocab::Vocabulary;
 
 use grammar::RuleSet;

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::grammar::{ExprId, Imported};
 use crate::mask::{Mask, Tables, ViewId};
 use crate::stack::{Exclusive, Frame, Item, Link, Shared, State, Stop};
+use crate::vocab::Vocabulary;
 
 /// Where one sequence of tokens stands in a grammar.
 ///
@@ -23,6 +24,46 @@ pub struct Matcher {
     now: Step,
     /// What came before, newest last.
     before: VecDeque<Step>,
+}
+
+/// A set of tokens that may come next, cheap to keep.
+#[derive(Clone, Debug)]
+pub struct Allowed {
+    mask: Option<Arc<Mask>>,
+    may_stop: bool,
+    vocabulary: Arc<Vocabulary>,
+}
+
+impl Allowed {
+    /// Writes the set, one bit a token. Words beyond the vocabulary become zero.
+    ///
+    /// # Panics
+    /// If `out` has fewer words than the vocabulary.
+    pub fn write(&self, out: &mut [u32]) {
+        match &self.mask {
+            Some(mask) => mask.write(out),
+            None => out.fill(0),
+        }
+        for &id in self.stops() {
+            out[id as usize / 32] |= 1 << (id % 32);
+        }
+    }
+
+    /// The dense part of the set, one bit a token; none if all of it is in [`singles`](Self::singles).
+    #[must_use]
+    pub fn base(&self) -> Option<&[u32]> {
+        self.mask.as_ref().and_then(|mask| mask.base())
+    }
+
+    /// The tokens beside the dense part.
+    pub fn singles(&self) -> impl Iterator<Item = u32> + '_ {
+        let adds = self.mask.as_ref().map_or(&[][..], |mask| mask.singles());
+        adds.iter().chain(self.stops()).copied()
+    }
+
+    fn stops(&self) -> &[u32] {
+        if self.may_stop { self.vocabulary.stop_ids() } else { &[] }
+    }
 }
 
 /// The state after a step.
@@ -58,7 +99,8 @@ impl Matcher {
     /// Back to the beginning; nothing to give back.
     pub fn reset(&mut self) {
         self.generation = self.compiled.generation();
-        let state = State::start(self.generation.start, self.compiled.grammar().rules.accepts_empty());
+        let state =
+            State::start(self.generation.start, self.compiled.grammar().rules.accepts_empty());
         self.now = Step::at(state);
         self.before.clear();
     }
@@ -67,6 +109,33 @@ impl Matcher {
     #[must_use]
     pub fn fork(&self) -> Self {
         self.clone()
+    }
+
+    /// The tokens that may come next.
+    ///
+    /// # Errors
+    /// A limit.
+    pub fn allowed(&mut self) -> Result<Allowed, Error> {
+        let mask = if self.now.has_stopped { None } else { Some(self.mask()?) };
+        Ok(self.allowed_with(mask))
+    }
+
+    /// The tokens that may come next, if that is known already and no other thread is learning.
+    pub fn known_allowed(&mut self) -> Option<Allowed> {
+        if self.now.mask.is_none() && !self.now.has_stopped {
+            if self.generation.is_retired() {
+                return None;
+            }
+            let tables = self.generation.tables.try_read().ok()?;
+            self.now.mask = Some(known_mask(&tables, &self.now.state)?);
+        }
+        let mask = if self.now.has_stopped { None } else { self.now.mask.clone() };
+        Some(self.allowed_with(mask))
+    }
+
+    fn allowed_with(&self, mask: Option<Arc<Mask>>) -> Allowed {
+        let may_stop = self.now.state.may_end && !self.now.has_stopped;
+        Allowed { mask, may_stop, vocabulary: self.compiled.vocabulary().clone() }
     }
 
     /// Writes the tokens that may come next, one bit a token, bit *i % 32* of word *i / 32*. Words
@@ -79,18 +148,96 @@ impl Matcher {
     /// If `out` has fewer words than the vocabulary.
     pub fn fill_mask(&mut self, out: &mut [u32]) -> Result<(), Error> {
         assert!(out.len() >= self.compiled.vocabulary().words(), "the mask is too narrow");
-        if self.now.has_stopped {
-            out.fill(0);
-            return Ok(());
-        }
-        let mask = self.mask()?;
-        mask.write(out);
-        if self.now.state.may_end {
-            for &id in self.compiled.vocabulary().stop_ids() {
-                out[id as usize / 32] |= 1 << (id % 32);
+        self.allowed()?.write(out);
+        Ok(())
+    }
+
+    /// The masks for the rows of a draft: one before each of `tokens` and one after the last.
+    /// Row *i* is closed (no bit set) if a token before it was refused. Nothing changes.
+    ///
+    /// Gives the number of tokens that are allowed one after the other.
+    ///
+    /// # Errors
+    /// A limit.
+    ///
+    /// # Panics
+    /// If there are fewer than `tokens.len() + 1` rows, or one is narrower than the vocabulary.
+    pub fn fill_draft<R: AsMut<[u32]>>(
+        &mut self,
+        tokens: &[u32],
+        rows: &mut [R],
+    ) -> Result<usize, Error> {
+        let mut at = self.fork();
+        let mut accepted = 0;
+        for (place, row) in rows.iter_mut().enumerate().take(tokens.len() + 1) {
+            let is_open = place == 0 || (accepted + 1 == place && at.accept(tokens[place - 1])?);
+            if is_open {
+                accepted = place;
+                at.fill_mask(row.as_mut())?;
+            } else {
+                row.as_mut().fill(0);
             }
         }
-        Ok(())
+        Ok(accepted)
+    }
+
+    /// The masks for the nodes of a draft tree in first-child/next-sibling form: node *i* proposes
+    /// `tokens[i]`, its first child and its next sibling are `first_child[i]` and
+    /// `next_sibling[i]`, negative for none; node 0 is the root, whose token was accepted before.
+    /// Row *i* is the mask after node *i*; closed (no bit set) if a token on the way was refused.
+    /// Nothing changes.
+    ///
+    /// Gives for each node whether it may be reached.
+    ///
+    /// # Errors
+    /// A limit, or links that are no tree ([`ErrorKind::Vocabulary`](crate::ErrorKind)).
+    ///
+    /// # Panics
+    /// If there are fewer rows than tokens, or one is narrower than the vocabulary.
+    pub fn fill_draft_tree<R: AsMut<[u32]>>(
+        &mut self,
+        tokens: &[u32],
+        first_child: &[i64],
+        next_sibling: &[i64],
+        rows: &mut [R],
+    ) -> Result<Vec<bool>, Error> {
+        let count = tokens.len();
+        if first_child.len() != count || next_sibling.len() != count {
+            return Err(Error::vocabulary("a draft tree needs one link of each kind a token"));
+        }
+        let mut reached = vec![false; count];
+        for row in rows.iter_mut().take(count) {
+            row.as_mut().fill(0);
+        }
+        let node = |link: i64| usize::try_from(link).ok();
+        let mut seen = vec![false; count];
+        let mut todo: Vec<(usize, Option<Self>)> = Vec::new();
+        if count > 0 {
+            todo.push((0, Some(self.fork())));
+        }
+        while let Some((at, matcher)) = todo.pop() {
+            if at >= count || std::mem::replace(&mut seen[at], true) {
+                return Err(Error::vocabulary(format!("the links of draft node {at} are no tree")));
+            }
+            let mut here = matcher.clone();
+            if at > 0
+                && let Some(next) = &mut here
+                && !next.accept(tokens[at])?
+            {
+                here = None;
+            }
+            if let Some(sibling) = node(next_sibling[at]) {
+                todo.push((sibling, matcher));
+            }
+            if let Some(open) = &mut here {
+                reached[at] = true;
+                open.fill_mask(rows[at].as_mut())?;
+            }
+            if let Some(child) = node(first_child[at]) {
+                todo.push((child, here));
+            }
+        }
+        Ok(reached)
     }
 
     /// Whether `token` may come next. False for an id outside the vocabulary.

@@ -71,6 +71,8 @@ fn leaves() -> impl Strategy<Value = Re> {
             .prop_map(|(members, is_negated)| Re::Class { members, is_negated }),
         4 => prop::sample::select(&["^", "$", "\\b", "\\B", ".", "\\w", "\\W", "\\s"][..])
             .prop_map(Re::Written),
+        1 => prop::sample::select(&["(?m:^)", "(?m:$)", "(?s:.)", "(?i:[A\u{c9}])"][..])
+            .prop_map(Re::Written),
         1 => Just(Re::Cat(Vec::new())),
     ]
 }
@@ -91,6 +93,21 @@ fn patterns() -> impl Strategy<Value = Re> {
                 .prop_map(|(ahead, negated, body)| Re::Look(ahead, negated, Box::new(body))),
         ]
     })
+}
+
+/// Look-around where it is hard: repeated, and inside one another.
+fn hard_patterns() -> impl Strategy<Value = Re> {
+    let look = |inner: &Re, ahead: bool, negated: bool| Re::Look(ahead, negated, Box::new(inner.clone()));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let counts = prop::sample::select(&[(0, None), (1, None), (0, Some(9)), (2, None)][..]);
+    (patterns(), patterns(), patterns(), leaves(), flags, counts).prop_map(
+        move |(one, two, three, leaf, flags, (min, max))| {
+            let inner = Re::Cat(vec![one, look(&two, flags.0, flags.1)]);
+            let outer = look(&inner, flags.2, flags.3);
+            let turn = Re::Cat(vec![outer, leaf]);
+            Re::Cat(vec![Re::Rep(Box::new(turn), min, max, false), three])
+        },
+    )
 }
 
 /// The only place that compares with the naive matcher.
@@ -129,6 +146,14 @@ proptest! {
     #[test]
     fn random_patterns_mean_what_the_naive_matcher_says(
         re in patterns(),
+        letters in prop::sample::subsequence(ALPHABET.to_vec(), 3),
+    ) {
+        check_against_judge(&re, &letters);
+    }
+
+    #[test]
+    fn repeated_and_nested_look_around_is_exact(
+        re in hard_patterns(),
         letters in prop::sample::subsequence(ALPHABET.to_vec(), 3),
     ) {
         check_against_judge(&re, &letters);

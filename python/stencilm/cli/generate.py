@@ -68,7 +68,7 @@ def generate(
         )
     path = model_path(model)
     runner = load_model(path, engine)
-    vocabulary = load_vocabulary(path)
+    vocabulary = load_vocabulary(path, runner.vocab_size)
     judge: Matcher | None = None
     figures = Figures()
     if source is not None:

@@ -97,24 +97,26 @@ def load_model(path: Path, engine: Engine | None) -> ChatModel:
     """The model, ready to run.
 
     Raises:
-        Failure: No engine is installed.
+        Failure: The engine is not installed.
         ModelError: The engine cannot use the model.
     """
-    if engine is None:
-        engine = next((e for e in Engine if _is_installed(_LIBRARIES[e])), None)
-    if engine is None or not _is_installed(_LIBRARIES[engine]):
-        name = (engine or Engine.OPENVINO).value
-        raise Failure(f"{name} is not installed: pip install 'stencilm[{name}]'")
+    engine = engine or _engine_for(path)
+    missing = [library for library in _LIBRARIES[engine] if not _is_installed(library)]
+    if missing:
+        names = ", ".join(missing)
+        raise Failure(
+            f"the engine {engine.value} needs {names}: pip install 'stencilm[{engine.value}]'"
+        )
     with progress(f"loading {path.name}") as set_stage:
         return _LOADERS[engine](path, set_stage)
 
 
-def load_vocabulary(path: Path) -> Vocabulary:
-    """The tokens of a model or a tokenizer."""
+def load_vocabulary(path: Path, width: int | None = None) -> Vocabulary:
+    """The tokens of a model or a tokenizer; `width` is how many logits the model has."""
     if not path.exists():
         raise Failure(f"there is no tokenizer at {path}")
     with progress(f"reading the vocabulary of {path.name}"):
-        return Vocabulary.load(path)
+        return Vocabulary.load(path) if width is None else Vocabulary.load(path, vocab_size=width)
 
 
 def tokenizer_path(chosen: Path | None) -> Path | None:
@@ -136,6 +138,13 @@ def _default_model() -> Path | None:
     return None
 
 
+def _engine_for(path: Path) -> Engine:
+    """The first that is installed and may read the model; the first of all if none is."""
+    is_published = path.is_dir() and not (path / "openvino_model.xml").exists()
+    able = [Engine.TRANSFORMERS] if is_published else list(Engine)
+    return next((e for e in able if all(map(_is_installed, _LIBRARIES[e]))), able[0])
+
+
 def _is_installed(library: str) -> bool:
     return importlib.util.find_spec(library) is not None
 
@@ -154,5 +163,8 @@ def _load_transformers(path: Path, set_stage: Callable[[str], None]) -> ChatMode
     return TransformersModel(path, progress=set_stage)
 
 
-_LIBRARIES = {Engine.OPENVINO: "openvino_genai", Engine.TRANSFORMERS: "transformers"}
+_LIBRARIES = {
+    Engine.OPENVINO: ("openvino", "openvino_genai", "tokenizers", "jinja2"),
+    Engine.TRANSFORMERS: ("transformers", "torch", "tokenizers", "jinja2"),
+}
 _LOADERS = {Engine.OPENVINO: _load_openvino, Engine.TRANSFORMERS: _load_transformers}

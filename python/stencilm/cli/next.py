@@ -27,14 +27,10 @@ from .options import GrammarOptions, JsonOutput, TextOption, takes_grammar
 from .place import show_bytes, show_token
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
     from rich.console import RenderableType
 
     from stencilm import Matcher
-
-    from .models import Engine
 
 __all__ = ["next_"]
 
@@ -61,16 +57,19 @@ def next_(
     source = grammar.read()
     if prompt is not None and tokenizer is not None:
         raise Failure("--prompt uses the model's own tokenizer: leave --tokenizer out")
-    path = model_path(model) if prompt is not None or model else tokenizer_path(tokenizer)
-    vocabulary = byte_vocabulary() if path is None else load_vocabulary(path)
+    path = tokenizer_path(tokenizer or model) if prompt is None else model_path(model)
+    runner = None if prompt is None or path is None else load_model(path, engine)
+    width = None if runner is None else runner.vocab_size
+    vocabulary = byte_vocabulary() if path is None else load_vocabulary(path, width)
     matcher = source.matcher(Compiler(vocabulary))
     if not matcher.accept_bytes(text.encode()):
         raise Failure("the text is not allowed: stencilm check says where", Code.NO)
     ids = matcher.allowed_ids()
-    if prompt is None or path is None:
+    if runner is None or prompt is None:
         tokens = _shortest(vocabulary, ids, limit)
     else:
-        tokens = _likeliest(vocabulary, ids, limit, path, engine, prompt, text)
+        logits = runner.step([*runner.chat_prompt(prompt), *runner.encode(text)])
+        tokens = _likeliest(vocabulary, ids, limit, logits)
     if json_output:
         _print_machine(matcher, vocabulary, ids, tokens)
     else:
@@ -98,13 +97,8 @@ def _likeliest(
     vocabulary: Vocabulary,
     ids: NDArray[np.int32],
     limit: int,
-    path: Path,
-    engine: Engine | None,
-    prompt: str,
-    text: str,
+    logits: NDArray[np.float32],
 ) -> list[_Token]:
-    runner = load_model(path, engine)
-    logits = runner.step([*runner.chat_prompt(prompt), *runner.encode(text)])
     ids = ids[ids < len(logits)]
     weights = np.exp(logits.astype(np.float64) - logits.max())
     weights /= weights.sum()

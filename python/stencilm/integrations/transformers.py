@@ -70,7 +70,8 @@ class GrammarLogitsProcessor(LogitsProcessor):
             self._take(self._history, input_ids)
         self._history = input_ids.clone()
         allowed = self._allowed(scores.shape[-1]).to(scores.device)
-        return scores.masked_fill(~allowed, -math.inf)
+        masked = scores.masked_fill(~allowed, -math.inf)
+        return masked  # type: ignore[return-value, unused-ignore]
 
     def _take(self, history: torch.Tensor, input_ids: torch.Tensor) -> None:
         is_longer_by_one = input_ids.shape[1] == history.shape[1] + 1
@@ -95,6 +96,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
             if matcher is None:
                 words[row] = -1
             elif matcher.is_finished():
+                words[row] = 0
                 for token_id in self._end_ids:
                     words[row, token_id // 32] |= _BITS[token_id % 32]
             else:
@@ -131,14 +133,8 @@ class TransformersModel:
         progress("reading the tokenizer")
         self._chat = ChatTokenizer.load(source)
         progress("loading the model")
-        where: dict[str, Any] = {"pretrained_model_name_or_path": source}
-        if not source.is_dir():
-            where = {"pretrained_model_name_or_path": source.parent, "gguf_file": source.name}
-        try:
-            model = AutoModelForCausalLM.from_pretrained(**where, local_files_only=True)
-        except (OSError, ValueError, ImportError, KeyError) as error:
-            raise ModelError(f"transformers cannot load {source}: {error}") from error
-        self._model: Any = model.eval()
+        self._model = _load(source)
+        self._model.eval()
         self._vocab_size: int = self._model.get_output_embeddings().weight.shape[0]
         # Older releases call it `past_key_values`.
         parameters = inspect.signature(self._model.forward).parameters
@@ -175,3 +171,13 @@ class TransformersModel:
     def reset(self) -> None:
         """Start an empty sequence."""
         self._cache = DynamicCache(config=self._model.config)
+
+
+def _load(source: Path) -> Any:
+    where: dict[str, Any] = {"pretrained_model_name_or_path": source}
+    if not source.is_dir():
+        where = {"pretrained_model_name_or_path": source.parent, "gguf_file": source.name}
+    try:
+        return AutoModelForCausalLM.from_pretrained(**where, local_files_only=True)
+    except (OSError, ValueError, ImportError, KeyError) as error:
+        raise ModelError(f"transformers cannot load {source}: {error}") from error

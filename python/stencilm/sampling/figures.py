@@ -19,6 +19,7 @@ __all__ = ["Figures"]
 class Figures:
     """The times of one generation; `add` every step of it.
 
+    >>> from stencilm.sampling import Step
     >>> figures = Figures(compile_seconds=0.0005)
     >>> figures.add(Step(7, False, 20e-6, 40e-6, 0.080, None))
     >>> figures.add(Step(9, False, 10e-6, 20e-6, 0.006, Finish.STOP))

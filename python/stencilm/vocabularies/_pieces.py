@@ -12,6 +12,9 @@ from stencilm.vocabularies._options import SpellPiece, require_dense
 __all__ = ["Pieces", "config_stop", "decoder_notes"]
 
 
+_ROLES = {f"{role}_token" for role in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")}
+
+
 class Pieces:
     """Tokens by id as the vocabulary writes them.
 
@@ -26,8 +29,7 @@ class Pieces:
         for piece, token_id in self._ids.items():
             if type(piece) is not str or type(token_id) is not int or token_id < 0:
                 raise VocabularyError(f"token {piece!r} has the id {token_id!r}")
-        self._model_size = len(vocabulary)
-        self._added_ids: set[int] = set()
+        self._next_id = len(vocabulary)
         self.special: dict[str, int] = {}
 
     @property
@@ -42,11 +44,10 @@ class Pieces:
         """
         if not piece:
             return
-        if piece not in self._ids:
-            self._ids[piece] = max(self._model_size, max(self._added_ids, default=-1) + 1)
-        self._added_ids.add(self._ids[piece])
+        token_id = self._ids.setdefault(piece, self._next_id)
+        self._next_id = max(self._next_id, token_id + 1)
         if special:
-            self.special[piece] = self._ids[piece]
+            self.special[piece] = token_id
 
     def add_configured(self, config: Mapping[str, Any]) -> None:
         """Add what a `tokenizer_config.json` adds to its `tokenizer.json`.
@@ -60,7 +61,9 @@ class Pieces:
         for _, token in sorted(listed.items(), key=lambda item: int(item[0])):
             self.add(token["content"], special=token.get("special", False))
         for key, value in config.items():
-            if key.endswith("_token") and (name := _content(value)):
+            name = _content(value) if key.endswith("_token") else None
+            # Other names than these may be signs for the tokenizer's own use, as `<FILL_ME>` is.
+            if name and (key in _ROLES or name in self._ids):
                 self.add(name, special=True)
         for key in ("additional_special_tokens", "extra_special_tokens"):
             values = config.get(key) or []

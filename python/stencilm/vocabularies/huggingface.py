@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from stencilm._exceptions import VocabularyError
-from stencilm.vocabularies import mistral, sentencepiece
+from stencilm.vocabularies import mistral, sentencepiece, tiktoken
 from stencilm.vocabularies._decoders import read_decoder
 from stencilm.vocabularies._options import finish
 from stencilm.vocabularies._pieces import Pieces, decoder_notes
@@ -51,9 +51,13 @@ def load(
         table = _fast(backend, tokenizer, **options)
     elif hasattr(tokenizer, "sp_model"):
         table = _slow_sentencepiece(tokenizer, **options)
+    elif (encoding := _encoding(tokenizer)) is not None:
+        base = tiktoken.from_encoding(encoding)
+        special = {**base.special, **_slow_special(tokenizer)}
+        table = finish(base.tokens, special, _stop_of(tokenizer), **options)
     elif hasattr(tokenizer, "byte_decoder"):
         table = _slow_byte_level(tokenizer, **options)
-    elif "mistral_common" in type(getattr(tokenizer, "tokenizer", None)).__module__:
+    elif _library(getattr(tokenizer, "tokenizer", None)) == "mistral_common":
         return mistral.load(tokenizer.tokenizer, **options)
     else:
         raise VocabularyError(
@@ -62,6 +66,16 @@ def load(
         )
     probe(table, _decode_of(tokenizer))
     return table
+
+
+def _library(value: object) -> str:
+    return type(value).__module__.partition(".")[0]
+
+
+def _encoding(tokenizer: Any) -> Any | None:
+    """The tiktoken encoding that a checkpoint's own tokenizer class holds, if any."""
+    held = (getattr(tokenizer, name, None) for name in ("model", "tokenizer", "encoder"))
+    return next((value for value in held if _library(value) == "tiktoken"), None)
 
 
 def _decode_of(tokenizer: Any) -> Decode:
@@ -78,13 +92,22 @@ def _decode_of(tokenizer: Any) -> Decode:
 def _fast(backend: Any, tokenizer: Any, **options: Unpack[Options]) -> TokenTable:
     if type(backend.model).__name__ == "WordPiece":
         raise VocabularyError(WORD_PIECE)
-    state = None if backend.decoder is None else json.loads(backend.decoder.__getstate__())
-    decoder = read_decoder(state)
+    decoder = read_decoder(_state(backend.decoder))
     pieces = _fast_pieces(backend)
     special = {**pieces.special, **_named_special(tokenizer)}
     cleans_up = bool(getattr(tokenizer, "clean_up_tokenization_spaces", False))
     notes = decoder_notes(decoder, cleans_up=cleans_up)
     return finish(pieces.spell(decoder.spell), special, _stop_of(tokenizer), notes, **options)
+
+
+def _state(decoder: Any) -> dict[str, Any] | None:
+    if decoder is None:
+        return None
+    try:
+        state: dict[str, Any] = json.loads(decoder.__getstate__())
+    except Exception as error:  # What the library raises has no type of its own.
+        raise VocabularyError(f"the decoder cannot be looked into: {error}") from error
+    return state
 
 
 def _fast_pieces(backend: Any) -> Pieces:
@@ -114,8 +137,10 @@ def _slow_byte_level(tokenizer: Any, **options: Unpack[Options]) -> TokenTable:
         if token_id in added:
             tokens.append(added[token_id].content.encode())
         else:
-            piece = tokenizer.convert_ids_to_tokens(token_id)
-            tokens.append(bytes(byte_of[character] for character in piece or ""))
+            piece = tokenizer.convert_ids_to_tokens(token_id) or ""
+            if not byte_of.keys() >= set(piece):
+                raise VocabularyError(f"token {token_id}, {piece!r}, is not in the byte alphabet")
+            tokens.append(bytes(byte_of[character] for character in piece))
     return finish(tokens, _slow_special(tokenizer), _stop_of(tokenizer), **options)
 
 
@@ -148,7 +173,12 @@ def _size(tokenizer: Any) -> int:
 def _named_special(tokenizer: Any) -> dict[str, int]:
     """What `transformers` calls special by name; it may be more than its backend marks."""
     names = getattr(tokenizer, "all_special_tokens", ())
-    return dict(zip(map(str, names), getattr(tokenizer, "all_special_ids", ()), strict=True))
+    ids = getattr(tokenizer, "all_special_ids", ())
+    return {
+        str(name): token_id
+        for name, token_id in zip(names, ids, strict=True)
+        if token_id is not None
+    }
 
 
 def _slow_special(tokenizer: Any) -> dict[str, int]:

@@ -103,6 +103,8 @@ def _special(document: Mapping[str, Any]) -> dict[str, int]:
     else:
         special = {token["token_str"]: token["rank"] for token in listed}
     used = set(special.values())
+    if not used <= set(range(count)):
+        raise VocabularyError(f"special tokens have ranks outside 0..{count - 1}: {sorted(used)}")
     for token_id in range(count):
         if token_id not in used:
             special[f"<SPECIAL_{token_id}>"] = token_id

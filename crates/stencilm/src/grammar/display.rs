@@ -37,10 +37,23 @@ impl Exprs {
     /// of our own.
     fn write(&self, out: &mut String, id: ExprId, level: Level, name: &dyn Fn(RuleId) -> String) {
         let mut todo = vec![Piece::Expr(id, level)];
+        // The texts of members, innermost last.
+        let mut texts = vec![String::new()];
         while let Some(piece) = todo.pop() {
+            let Some(text) = texts.last_mut() else {
+                unreachable!("only members' own texts are taken off");
+            };
             match piece {
-                Piece::Text(text) => out.push_str(text),
-                Piece::Counts(min, max) => write_counts(out, min, max),
+                Piece::Text(part) => text.push_str(part),
+                Piece::Counts(min, max) => write_counts(text, min, max),
+                Piece::Begin => texts.push(String::new()),
+                Piece::Join(count, between) => {
+                    let mut members = texts.split_off(texts.len() - count);
+                    members.sort_unstable();
+                    if let Some(text) = texts.last_mut() {
+                        text.push_str(&members.join(between));
+                    }
+                }
                 Piece::Expr(id, level) => {
                     let own = match self.get(id) {
                         Expr::Choice(_) => Level::Choice,
@@ -49,13 +62,14 @@ impl Exprs {
                         _ => Level::Atom,
                     };
                     if own < level {
-                        out.push('(');
+                        text.push('(');
                         todo.push(Piece::Text(")"));
                     }
-                    self.write_expr(out, id, name, &mut todo);
+                    self.write_expr(text, id, name, &mut todo);
                 }
             }
         }
+        out.extend(texts);
     }
 
     /// Writes the beginning of an expression; what follows it goes on top of `todo`.
@@ -101,9 +115,16 @@ impl Exprs {
                 write_literal(out, self.token_name(token).as_bytes());
                 out.push(')');
             }
-            Expr::Seq(..) => push_list(todo, &self.spine(id), " ", Level::Atom),
-            Expr::Choice(list) => push_list(todo, self.list(list), " | ", Level::And),
-            Expr::And(list) => push_list(todo, self.list(list), " & ", Level::Seq),
+            Expr::Seq(..) => {
+                for (place, part) in self.spine(id).into_iter().enumerate().rev() {
+                    todo.push(Piece::Expr(part, Level::Atom));
+                    if place > 0 {
+                        todo.push(Piece::Text(" "));
+                    }
+                }
+            }
+            Expr::Choice(list) => push_members(todo, self.list(list), " | ", Level::And),
+            Expr::And(list) => push_members(todo, self.list(list), " & ", Level::Seq),
             Expr::Not(body) => {
                 out.push('~');
                 todo.push(Piece::Expr(body, Level::Atom));
@@ -127,14 +148,18 @@ enum Piece {
     Text(&'static str),
     Expr(ExprId, Level),
     Counts(u32, u32),
+    /// A member begins.
+    Begin,
+    /// So many members are done: they are joined.
+    Join(usize, &'static str),
 }
 
-fn push_list(todo: &mut Vec<Piece>, members: &[ExprId], between: &'static str, level: Level) {
-    for (place, &member) in members.iter().enumerate().rev() {
+/// Members are printed in the order of their texts: their ids depend on the arena.
+fn push_members(todo: &mut Vec<Piece>, members: &[ExprId], between: &'static str, level: Level) {
+    todo.push(Piece::Join(members.len(), between));
+    for &member in members {
         todo.push(Piece::Expr(member, level));
-        if place > 0 {
-            todo.push(Piece::Text(between));
-        }
+        todo.push(Piece::Begin);
     }
 }
 

@@ -9,6 +9,7 @@ mod display;
 mod expr;
 mod hash;
 mod import;
+mod show;
 mod star;
 
 use std::{fmt, sync::Arc};

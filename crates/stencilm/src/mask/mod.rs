@@ -48,9 +48,14 @@ impl Mask {
         self.base.as_ref().is_some_and(|base| has(base, token)) || self.adds.contains(&token)
     }
 
-    /// Whether no token is in the set.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.base.is_none() && self.adds.is_empty()
+    /// The dense part.
+    pub(crate) fn base(&self) -> Option<&[u32]> {
+        self.base.as_deref()
+    }
+
+    /// The tokens beside it.
+    pub(crate) fn singles(&self) -> &[u32] {
+        &self.adds
     }
 
     pub(crate) fn size_in_bytes(&self) -> usize {

@@ -1,7 +1,8 @@
 //! Puts small rules in place of their calls, where that costs less than a frame of the stack.
 //!
-//! Inlined are rules that no chain of calls leads back to, except the start, if they are
-//! - no larger than the call itself would be (`a ::= b`, `comma ::= ","`),
+//! A rule that is only another's name (`a ::= b`) gives way to that one. Inlined are rules that no
+//! chain of calls leads back to, except the start, if they are
+//! - hardly larger than a call (`comma ::= ","`),
 //! - regular and small: a number, blanks, a name,
 //! - or called from one place only and small.
 //!
@@ -9,9 +10,9 @@
 //! whatever follows the call.
 
 use crate::error::Error;
-use crate::grammar::{Expr, ExprId, RuleSet};
+use crate::grammar::{Expr, ExprId, Exprs, RuleId, RuleSet};
 use crate::limits::Budget;
-use crate::normalize::graph::components;
+use crate::normalize::graph::{as_id, components};
 use crate::normalize::rewrite::{Rewritten, replace_calls, size_within, with_calls};
 
 /// Parts of a rule that is inlined anywhere.
@@ -26,21 +27,19 @@ pub(crate) fn inline(rules: &mut RuleSet, budget: &mut Budget) -> Result<(), Err
     for &callee in live_calls(rules, &calls).iter().flat_map(|&caller| &calls[caller]) {
         uses[callee as usize] += 1;
     }
+    let meant = names_of_others(rules);
     let mut inlined: Vec<Option<ExprId>> = vec![None; rules.rules.len()];
     let mut done = Rewritten::default();
     for component in components(&calls, budget)? {
         for &rule in &component {
             let at = rule as usize;
             let exprs = &mut rules.exprs;
-            let body = replace_calls(
-                exprs,
-                rules.rules[at].1,
-                &mut done,
-                budget,
-                &mut |exprs, callee| {
-                    inlined[callee.0 as usize].unwrap_or_else(|| exprs.call(callee))
-                },
-            )?;
+            let mut called = |exprs: &mut Exprs, callee: RuleId| {
+                let callee = meant[callee.0 as usize];
+                inlined[callee.0 as usize].unwrap_or_else(|| exprs.call(callee))
+            };
+            let body = rules.rules[at].1;
+            let body = replace_calls(exprs, body, &mut done, budget, &mut called)?;
             rules.rules[at].1 = body;
             let is_recursive = component.len() > 1 || calls[at].contains(&rule);
             let size = size_within(exprs, body, SMALL + 1);
@@ -51,6 +50,30 @@ pub(crate) fn inline(rules: &mut RuleSet, budget: &mut Budget) -> Result<(), Err
         }
     }
     Ok(())
+}
+
+/// The rule that each rule stands for: itself, or the one at the end of a chain of names. Such a
+/// chain ends, since there is no left recursion.
+fn names_of_others(rules: &RuleSet) -> Vec<RuleId> {
+    let mut meant: Vec<Option<RuleId>> = vec![None; rules.rules.len()];
+    for rule in 0..rules.rules.len() {
+        let mut chain = Vec::new();
+        let mut at = RuleId(as_id(rule));
+        let end = loop {
+            if let Some(end) = meant[at.0 as usize] {
+                break end;
+            }
+            chain.push(at);
+            match rules.exprs.get(rules.rules[at.0 as usize].1) {
+                Expr::Call(next) => at = next,
+                _ => break at,
+            }
+        };
+        for name in chain {
+            meant[name.0 as usize] = Some(end);
+        }
+    }
+    meant.into_iter().flatten().collect()
 }
 
 /// The rules that each rule calls, once for each place.

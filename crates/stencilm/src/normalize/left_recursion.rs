@@ -84,16 +84,16 @@ impl<'a> Component<'a> {
         budget: &mut Budget,
     ) -> Result<Equation, Error> {
         let body = self.rules.rules[rule as usize].1;
-        let exprs = &mut self.rules.exprs;
-        let entering = entering(exprs, body, inside, budget)?;
+        let entering = entering(&self.rules.exprs, body, inside, budget)?;
         let mut equation = Equation::default();
         // An expression of which the non-empty texts count, and what follows them.
-        let mut todo = vec![(body, exprs.empty())];
+        let mut todo = vec![(body, self.rules.exprs.empty())];
         while let Some((id, after)) = todo.pop() {
+            let exprs = &mut self.rules.exprs;
             check_room(exprs, budget)?;
             if !entering.contains(&id) {
-                let text = non_empty(exprs, id, &mut self.non_empty, budget)?;
-                equation.rest.push(exprs.seq2(text, after));
+                let text = non_empty(self.rules, id, &mut self.non_empty, budget)?;
+                equation.rest.push(self.rules.exprs.seq2(text, after));
                 continue;
             }
             match exprs.get(id) {
@@ -221,11 +221,12 @@ impl<'a> Component<'a> {
         if let Some(&call) = self.extracted.get(&term) {
             return Ok(call);
         }
+        let body = non_empty(self.rules, term, &mut self.non_empty, budget)?;
         let id = self.rules.rules.len();
         if id >= budget.limits.rules {
             return Err(Error::limit("rules", budget.limits.rules));
         }
-        let body = non_empty(exprs, term, &mut self.non_empty, budget)?;
+        let exprs = &mut self.rules.exprs;
         let name = format!("{}.part", self.rules.rules[rule as usize].0);
         let mut call = exprs.call(RuleId(as_id(id)));
         if exprs.is_nullable(term) {

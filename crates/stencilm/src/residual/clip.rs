@@ -66,11 +66,6 @@ impl Residuals {
         }
     }
 
-    /// The known clipped form.
-    pub(crate) fn known_clip(&self, id: ExprId) -> Option<ExprId> {
-        self.known.get(id.0 as usize)?.clipped
-    }
-
     fn clip_sequence(&mut self, id: ExprId) -> Result<ExprId, Error> {
         let mut heads = Vec::with_capacity(PARTS);
         let mut at = id;

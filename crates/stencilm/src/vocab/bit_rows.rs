@@ -53,18 +53,13 @@ impl BitRows {
         }
     }
 
-    /// The number of words of a row.
-    pub(crate) fn length(&self) -> usize {
-        self.length
-    }
-
     /// One row.
     pub(crate) fn row(&self, row: usize) -> &[u32] {
         &self.words[row * self.length..][..self.length]
     }
 
     /// The unions of each four neighbours.
-    pub(crate) fn united_by_four(&self) -> Self {
+    fn united_by_four(&self) -> Self {
         let mut words = Vec::with_capacity(self.words.len() / 4);
         for four in self.words.chunks_exact(4 * self.length) {
             let (a, rest) = four.split_at(self.length);
@@ -81,16 +76,53 @@ impl BitRows {
     }
 }
 
-/// Adds all of `rows` to `sum`, block by block, so that the sum stays in the nearest cache.
-pub(crate) fn unite(sum: &mut [u32], rows: &[&[u32]]) {
-    const BLOCK: usize = 2_048;
-    for (block, sum) in sum.chunks_mut(BLOCK).enumerate() {
-        for row in rows {
-            let row = &row[block * BLOCK..][..sum.len()];
-            for (sum, word) in sum.iter_mut().zip(row) {
-                *sum |= word;
+/// Rows and the unions of neighbouring ones, so that a union of many is one of few.
+#[derive(Debug)]
+pub(crate) struct RowTree {
+    // Invariant: the rows themselves, then the unions of four, of sixteen, … that are aligned;
+    // at least one level.
+    levels: Vec<BitRows>,
+}
+
+impl RowTree {
+    /// As [`BitRows::of`]; `count` is at most 128.
+    pub(crate) fn of<const N: usize>(count: usize, marks: &[[u32; N]], order: &[u32]) -> Self {
+        let mut levels = vec![BitRows::of(count, marks, order)];
+        let mut left = count / 4;
+        while left > 1 {
+            levels.extend(levels.last().map(BitRows::united_by_four));
+            left /= 4;
+        }
+        Self { levels }
+    }
+
+    /// Adds the rows whose bits are in `wanted` to `sum`.
+    pub(crate) fn unite(&self, sum: &mut [u32], mut wanted: u128) {
+        const BLOCK: usize = 2_048;
+        let mut rows = Vec::new();
+        for (level, rows_of_level) in self.levels.iter().enumerate().rev() {
+            let size = 1 << (2 * level);
+            let block = (1 << size) - 1;
+            for row in 0..rows_of_level.words.len() / rows_of_level.length {
+                let bits: u128 = block << (row * size);
+                if wanted & bits == bits {
+                    rows.push(rows_of_level.row(row));
+                    wanted &= !bits;
+                }
             }
         }
+        // Block by block, so that the sum stays in the nearest cache.
+        for (block, sum) in sum.chunks_mut(BLOCK).enumerate() {
+            for row in &rows {
+                let row = &row[block * BLOCK..][..sum.len()];
+                sum.iter_mut().zip(row).for_each(|(sum, word)| *sum |= word);
+            }
+        }
+    }
+
+    /// The memory it takes, in bytes.
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        self.levels.iter().map(BitRows::size_in_bytes).sum()
     }
 }
 
@@ -101,11 +133,11 @@ fn transpose<const N: usize>(block: &mut [[u32; N]; 32]) {
     let mut size = 16;
     while size > 0 {
         for row in (0..32).filter(|row| row & size == 0) {
-            for square in 0..N {
-                let (upper, lower) = (block[row][square], block[row + size][square]);
-                let swapped = (upper >> size ^ lower) & mask;
-                block[row][square] = upper ^ swapped << size;
-                block[row + size][square] = lower ^ swapped;
+            let (upper, lower) = block.split_at_mut(row + size);
+            for (upper, lower) in upper[row].iter_mut().zip(&mut lower[0]) {
+                let swapped = (*upper >> size ^ *lower) & mask;
+                *upper ^= swapped << size;
+                *lower ^= swapped;
             }
         }
         size /= 2;

@@ -20,11 +20,6 @@ pub(crate) fn insert(words: &mut [u32], at: u32) {
     words[(at >> 5) as usize] |= 1 << (at & 31);
 }
 
-/// Takes `at` out, for which there must be a word.
-pub(crate) fn remove(words: &mut [u32], at: u32) {
-    words[(at >> 5) as usize] &= !(1 << (at & 31));
-}
-
 /// How many numbers are in the set.
 pub(crate) fn count(words: &[u32]) -> u32 {
     words.iter().map(|word| word.count_ones()).sum()
@@ -62,8 +57,6 @@ mod tests {
         assert_eq!(bits::ones(&words, from, to).collect::<Vec<_>>(), expected);
         assert_eq!(bits::count(&words) as usize, members.len());
         assert!((0..200).all(|at| bits::has(&words, at) == members.contains(&at)));
-        members.iter().for_each(|&at| bits::remove(&mut words, at));
-        assert_eq!(bits::count(&words), 0);
     }
 
     #[test]

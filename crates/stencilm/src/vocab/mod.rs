@@ -223,7 +223,7 @@ impl Vocabulary {
     /// ```
     #[must_use]
     pub fn sieve(&self, class: &CharSet, max_chars: Option<u32>) -> Sieve {
-        self.sieves.sieve(class, max_chars, &self.texts, self.trie.tokens())
+        self.sieves.sieve(class, max_chars, self.trie.tokens())
     }
 
     /// The tokens of the rest that start with `first`, as a trie with the empty text as its

@@ -1,11 +1,17 @@
 //! Finds tokens by their characters beyond ASCII.
+//!
+//! Each code point has a list of tokens; besides, groups of neighbouring code points have
+//! bitsets, so that a class that lacks a whole script costs no more than one that lacks a letter.
 
-use std::ops::RangeInclusive;
+use std::ops::Range;
 
 use crate::{
     grammar::CharSet,
-    vocab::{characters::Characters, texts::Texts, trie_builder::to_u32},
+    vocab::{bit_rows::RowTree, bits, characters::Characters, texts::Texts, trie_builder::to_u32},
 };
+
+/// How many groups there are: as many as a mark of one word tells apart.
+const GROUPS: usize = 32;
 
 /// The code points beyond ASCII in tokens that are whole UTF-8.
 #[derive(Debug)]
@@ -16,6 +22,10 @@ pub(crate) struct Points {
     starts: Box<[u32]>,
     // Invariant: for each code point, the ranks of its tokens, rising.
     ranks: Box<[u32]>,
+    // Invariant: where each group's code points start, and their number.
+    groups: [usize; GROUPS + 1],
+    // Invariant: the tokens of each group.
+    rows: RowTree,
 }
 
 impl Points {
@@ -40,30 +50,77 @@ impl Points {
             }
         }
         starts.push(to_u32(pairs.len()));
-        let ranks = pairs.into_iter().map(|(_, rank)| rank).collect();
-        Self { codes: codes.into(), starts: starts.into(), ranks }
+        // Groups of about as many entries each.
+        let group_of = |start: u32| start as usize * GROUPS / pairs.len().max(1);
+        let group_start =
+            |group| starts[..codes.len()].partition_point(|&start| group_of(start) < group);
+        let groups = std::array::from_fn(group_start);
+        let mut marks = vec![[0]; texts.len() as usize];
+        for group in 0..GROUPS {
+            let (from, to) = (starts[groups[group]], starts[groups[group + 1]]);
+            for (_, rank) in &pairs[from as usize..to as usize] {
+                marks[order[*rank as usize] as usize][0] |= 1_u32 << group;
+            }
+        }
+        Self {
+            rows: RowTree::of(GROUPS, &marks, order),
+            codes: codes.into(),
+            starts: starts.into(),
+            ranks: pairs.into_iter().map(|(_, rank)| rank).collect(),
+            groups,
+        }
     }
 
-    /// The ranks of the tokens with each of these code points; a token may come repeatedly.
-    pub(crate) fn ranks_in(&self, range: RangeInclusive<u32>) -> &[u32] {
-        let from = self.codes.partition_point(|code| code < range.start());
-        let length = self.codes[from..].partition_point(|code| code <= range.end());
-        &self.ranks[self.starts[from] as usize..self.starts[from + length] as usize]
+    /// Adds the tokens with a character beyond ASCII that `class` lacks to `refused`, a row
+    /// whose first `words` words are by number.
+    pub(crate) fn refuse(&self, class: &CharSet, order: &[u32], words: usize, refused: &mut [u32]) {
+        let mut groups = 0_u128;
+        let mut refuse_each = |points: Range<usize>| {
+            let (from, to) = (self.starts[points.start], self.starts[points.end]);
+            for &rank in &self.ranks[from as usize..to as usize] {
+                bits::insert(refused, order[rank as usize]);
+                bits::insert(&mut refused[words..], rank);
+            }
+        };
+        for points in self.points_outside(class) {
+            let first = self.groups.partition_point(|&start| start < points.start);
+            let last = self.groups.partition_point(|&start| start <= points.end) - 1;
+            if first >= last {
+                refuse_each(points);
+                continue;
+            }
+            (first..last).for_each(|group| groups |= 1 << group);
+            refuse_each(points.start..self.groups[first]);
+            refuse_each(self.groups[last]..points.end);
+        }
+        self.rows.unite(refused, groups);
     }
 
-    /// How many ranks the code points of a class have together.
-    pub(crate) fn entries_in(&self, class: &CharSet) -> usize {
-        class.ranges().iter().map(|&(low, high)| self.ranks_in(low..=high).len()).sum()
-    }
-
-    /// How many ranks all code points have together.
-    pub(crate) fn entries(&self) -> usize {
-        self.ranks.len()
+    /// The runs of code points that `class` lacks, by their places; no two touch.
+    fn points_outside(&self, class: &CharSet) -> Vec<Range<usize>> {
+        let mut outside: Vec<Range<usize>> = Vec::new();
+        let mut next = 0;
+        for &(low, high) in class.clamp(0x80, u32::MAX).ranges() {
+            let from = next + self.codes[next..].partition_point(|&code| code < low);
+            let to = from + self.codes[from..].partition_point(|&code| code <= high);
+            match outside.last_mut() {
+                _ if from == next => {}
+                Some(last) if last.end == next => last.end = from,
+                _ => outside.push(next..from),
+            }
+            next = to;
+        }
+        match outside.last_mut() {
+            Some(last) if last.end == next => last.end = self.codes.len(),
+            _ => outside.push(next..self.codes.len()),
+        }
+        outside
     }
 
     /// The memory it takes, in bytes.
     pub(crate) fn size_in_bytes(&self) -> usize {
-        (self.codes.len() + self.starts.len() + self.ranks.len()) * size_of::<u32>()
+        let words = self.codes.len() + self.starts.len() + self.ranks.len();
+        words * size_of::<u32>() + self.rows.size_in_bytes()
     }
 }
 
@@ -73,7 +130,7 @@ fn sort_by_code(pairs: &mut Vec<(u32, u32)>) {
     const BUCKETS: usize = 1 << 11;
     for shift in [0, 11] {
         let bucket = |code: u32| (code >> shift) as usize % BUCKETS;
-        let mut starts = [0_usize; BUCKETS + 1];
+        let mut starts = [0_u32; BUCKETS + 1];
         for &(code, _) in &*pairs {
             starts[bucket(code) + 1] += 1;
         }
@@ -83,7 +140,7 @@ fn sort_by_code(pairs: &mut Vec<(u32, u32)>) {
         let mut sorted = vec![(0, 0); pairs.len()];
         for &pair in &*pairs {
             let to = &mut starts[bucket(pair.0)];
-            sorted[*to] = pair;
+            sorted[*to as usize] = pair;
             *to += 1;
         }
         *pairs = sorted;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::{
     grammar::CharSet,
     vocab::{
-        bit_rows::{BitRows, unite},
+        bit_rows::{BitRows, RowTree},
         bits,
         characters::Characters,
         points::Points,
@@ -79,9 +79,8 @@ impl Sieve {
 /// Which tokens contain which characters. Every row has only tokens with at least one byte.
 #[derive(Debug)]
 pub(crate) struct SieveIndex {
-    // Invariant: the tokens that contain a byte of an aligned block of ASCII; the blocks have
-    // the sizes of `BLOCKS`.
-    ascii: [BitRows; 4],
+    // Invariant: the tokens that contain each byte of ASCII.
+    ascii: RowTree,
     // Invariant: the rows named by the constants below.
     traits: BitRows,
     // Invariant: the words of a row that are by number.
@@ -92,33 +91,26 @@ pub(crate) struct SieveIndex {
     long: Box<[(u32, u32, u32)]>,
 }
 
-const BLOCKS: [u32; 4] = [1, 4, 16, 64];
-
 /// Rows of traits: bit *i* of the number of characters, which ends at `SATURATED`.
 const COUNT_BITS: usize = 6;
 const SATURATED: u32 = (1 << COUNT_BITS) - 1;
-/// Row of traits: a byte beyond ASCII occurs.
-const BEYOND: usize = 6;
 /// Row of traits: not whole UTF-8.
-const PARTIAL: usize = 7;
+const PARTIAL: usize = 6;
 /// Row of traits: all tokens with text.
-const TEXT: usize = 8;
+const TEXT: usize = 7;
 
 impl SieveIndex {
     /// Looks at the text of every token; `order` has the number of each rank.
     pub(crate) fn of(texts: &Texts, characters: &Characters, order: &[u32]) -> Self {
         let marks: Vec<_> = (0..texts.len()).map(|id| ascii_of(texts.of(id))).collect();
-        let bytes = BitRows::of(128, &marks, order);
-        let fours = bytes.united_by_four();
-        let sixteens = fours.united_by_four();
-        let halves = sixteens.united_by_four();
+        let ascii = RowTree::of(128, &marks, order);
         let mark = |id| traits_of(texts.of(id), characters, id);
         let marks: Vec<_> = (0..texts.len()).map(mark).collect();
         let ranked = || (0..).zip(order).map(|(rank, &id)| (characters.count(id), id, rank));
         let mut long: Vec<_> = ranked().filter(|it| it.0 >= SATURATED).collect();
         long.sort_unstable_by(|a, b| b.cmp(a));
         Self {
-            ascii: [bytes, fours, sixteens, halves],
+            ascii,
             traits: BitRows::of(TEXT + 1, &marks, order),
             words: bits::words_for(texts.len() as usize),
             points: Points::of(texts, characters, order),
@@ -128,16 +120,10 @@ impl SieveIndex {
 
     /// Parts all tokens with text. Characters of `class` may be in a pure token, and at most
     /// `max_chars` of them.
-    pub(crate) fn sieve(
-        &self,
-        class: &CharSet,
-        max_chars: Option<u32>,
-        texts: &Texts,
-        order: &[u32],
-    ) -> Sieve {
-        let mut refused = vec![0; self.traits.length()];
-        self.refuse_beyond_ascii(class, texts, order, &mut refused);
-        self.refuse_ascii(class, &mut refused);
+    pub(crate) fn sieve(&self, class: &CharSet, max_chars: Option<u32>, order: &[u32]) -> Sieve {
+        let mut refused = self.traits.row(PARTIAL).to_vec();
+        self.points.refuse(class, order, self.words, &mut refused);
+        self.ascii.unite(&mut refused, !ascii_in(class));
         if let Some(max_chars) = max_chars {
             self.refuse_longer(max_chars, &mut refused);
         }
@@ -147,57 +133,6 @@ impl SieveIndex {
         let rest = refused.split_off(self.words);
         let rest_count = bits::count(&rest);
         Sieve { pure, rest_count, rest_depth: self.depth(&rest), rest: rest.into() }
-    }
-
-    /// Adds the tokens that contain a character of ASCII that `class` lacks.
-    fn refuse_ascii(&self, class: &CharSet, refused: &mut [u32]) {
-        let mut left = !ascii_in(class);
-        let mut rows = Vec::new();
-        for (level, size) in self.ascii.iter().zip(BLOCKS).rev() {
-            let block = (1 << size) - 1;
-            for row in 0..128 / size {
-                let bits: u128 = block << (row * size);
-                if left & bits == bits {
-                    rows.push(level.row(row as usize));
-                    left &= !bits;
-                }
-            }
-        }
-        unite(refused, &rows);
-    }
-
-    /// Adds the tokens that contain a character beyond ASCII that `class` lacks, and those that
-    /// are not whole UTF-8. Nothing must have been refused before.
-    fn refuse_beyond_ascii(
-        &self,
-        class: &CharSet,
-        texts: &Texts,
-        order: &[u32],
-        refused: &mut [u32],
-    ) {
-        let beyond = class.clamp(0x80, u32::MAX);
-        let inside = self.points.entries_in(&beyond);
-        if inside <= self.points.entries() / 2 {
-            unite(refused, &[self.traits.row(BEYOND)]);
-            for &(low, high) in beyond.ranges() {
-                for &rank in self.points.ranks_in(low..=high) {
-                    let id = order[rank as usize];
-                    if bits::has(refused, id) && is_within(texts.of(id), &beyond) {
-                        bits::remove(refused, id);
-                        bits::remove(&mut refused[self.words..], rank);
-                    }
-                }
-            }
-        } else {
-            unite(refused, &[self.traits.row(PARTIAL)]);
-            let outside = beyond.negate();
-            for &(low, high) in outside.ranges() {
-                for &rank in self.points.ranks_in(low..=high) {
-                    bits::insert(refused, order[rank as usize]);
-                    bits::insert(&mut refused[self.words..], rank);
-                }
-            }
-        }
     }
 
     /// Adds the tokens with more than `most` characters.
@@ -241,8 +176,10 @@ impl SieveIndex {
 
     /// The memory it takes, in bytes.
     pub(crate) fn size_in_bytes(&self) -> usize {
-        let rows = self.ascii.iter().map(BitRows::size_in_bytes).sum::<usize>();
-        rows + self.traits.size_in_bytes() + self.points.size_in_bytes() + size_of_val(&*self.long)
+        self.ascii.size_in_bytes()
+            + self.traits.size_in_bytes()
+            + self.points.size_in_bytes()
+            + size_of_val(&*self.long)
     }
 }
 
@@ -263,14 +200,7 @@ fn ascii_in(class: &CharSet) -> u128 {
 
 /// The rows of traits that the token is in.
 fn traits_of(text: &[u8], characters: &Characters, id: u32) -> [u32; 1] {
-    let beyond = u32::from(!text.is_ascii()) << BEYOND;
     let partial = u32::from(characters.is_partial(id)) << PARTIAL;
     let has_text = u32::from(!text.is_empty()) << TEXT;
-    [characters.count(id).min(SATURATED) | beyond | partial | has_text]
-}
-
-/// Whether all characters of `text` beyond ASCII are in `class`.
-fn is_within(text: &[u8], class: &CharSet) -> bool {
-    std::str::from_utf8(text)
-        .is_ok_and(|text| text.chars().all(|c| c.is_ascii() || class.contains(c)))
+    [characters.count(id).min(SATURATED) | partial | has_text]
 }

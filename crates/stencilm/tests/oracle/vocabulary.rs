@@ -100,9 +100,14 @@ impl Case {
     pub(crate) fn tokens(&self, judge: &Judge) -> Tokens {
         let mut used = BTreeSet::from(*b"abc\xC3\xA9");
         self.grammar.rules.iter().for_each(|tree| collect_bytes(tree, &mut used));
+        // Liveness over tokens that don't spell all bytes costs the judge states times tokens.
+        let states: usize = judge.rules.iter().map(|rule| rule.edges.len()).sum();
+        let is_costly = states > 120;
+        let most = if matches!(self.bytes, Bytes::Some(_)) && !is_costly { 7 } else { 60 };
         let singles: Vec<u8> = match self.bytes {
             Bytes::All => (0..=255).collect(),
             Bytes::Used => used.iter().copied().collect(),
+            Bytes::Some(_) if is_costly => used.iter().copied().collect(),
             Bytes::Some(chosen) => {
                 let kept = |&(at, _): &(usize, &u8)| chosen >> (at % 16) & 1 == 1;
                 used.iter().enumerate().filter(kept).map(|(_, &byte)| byte).collect()
@@ -122,7 +127,9 @@ impl Case {
                     text_token([first.as_bytes(), second.as_bytes()].concat())
                 }
                 Recipe::Raw(bytes) => text_token(bytes.clone()),
-                Recipe::Long(word, times) => text_token(word.repeat((*times).into()).into_bytes()),
+                Recipe::Long(word, times) => {
+                    text_token(word.repeat(usize::from(*times).min(most)).into_bytes())
+                }
                 Recipe::Again(which) if !tokens.is_empty() => {
                     tokens[usize::from(*which) % tokens.len()].clone()
                 }

@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use stencilm::grammar::{Expr, ExprId, Exprs, Spelling, UNBOUNDED};
 
 /// Whether `bytes`, 63 at most, are a text of `id`, which calls no rules.
-#[must_use]
-pub fn matches(exprs: &Exprs, id: ExprId, bytes: &[u8]) -> bool {
+pub(crate) fn matches(exprs: &Exprs, id: ExprId, bytes: &[u8]) -> bool {
     assert!(bytes.len() < 64, "the ends of matches are the bits of one word");
     let mut judge = Judge { exprs, bytes, known: HashMap::new() };
     judge.ends(id, 0) >> bytes.len() & 1 == 1
@@ -52,7 +51,10 @@ impl Judge<'_> {
                     })
                     .fold(0, |ends, end| ends | 1 << end)
             }
-            Expr::Seq(first, rest) => self.after(self.ends_of(first, start), rest),
+            Expr::Seq(first, rest) => {
+                let middles = self.ends(first, start);
+                self.after(middles, rest)
+            }
             Expr::Choice(list) => {
                 let members = self.exprs.list(list).to_vec();
                 members.into_iter().fold(0, |ends, member| ends | self.ends(member, start))
@@ -74,13 +76,10 @@ impl Judge<'_> {
         ends
     }
 
-    fn ends_of(&mut self, id: ExprId, start: usize) -> Vec<usize> {
-        let ends = self.ends(id, start);
-        (0..64).filter(|end| ends >> end & 1 == 1).collect()
-    }
-
-    fn after(&mut self, starts: Vec<usize>, id: ExprId) -> u64 {
-        starts.into_iter().fold(0, |ends, start| ends | self.ends(id, start))
+    /// Where matches that begin at one of `starts` end.
+    fn after(&mut self, starts: u64, id: ExprId) -> u64 {
+        let starts = (0..64).filter(|start| starts >> start & 1 == 1);
+        starts.fold(0, |ends, start| ends | self.ends(id, start))
     }
 
     fn literal_end(&self, literal: &[u8], start: usize) -> u64 {
@@ -99,12 +98,11 @@ impl Judge<'_> {
                 }
                 ends = more;
             }
-            let starts: Vec<usize> = (0..64).filter(|place| at >> place & 1 == 1).collect();
-            if starts.is_empty() || (count == max && max != UNBOUNDED) {
+            if at == 0 || (count == max && max != UNBOUNDED) {
                 return ends;
             }
             // A body without progress was made optional by the arena, so large counts end above.
-            at = self.after(starts, body);
+            at = self.after(at, body);
             count += 1;
         }
     }

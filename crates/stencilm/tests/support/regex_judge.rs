@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A regular expression over the texts of the tests.
 #[derive(Clone, Debug)]
-pub enum Re {
+pub(crate) enum Re {
     /// One of these characters, or none of them.
     Class {
         /// The characters.
@@ -27,14 +27,12 @@ pub enum Re {
 
 impl Re {
     /// Whether a match lies somewhere in the text.
-    #[must_use]
-    pub fn is_found_in(&self, text: &[char]) -> bool {
+    pub(crate) fn is_found_in(&self, text: &[char]) -> bool {
         (0..=text.len()).any(|start| self.ends(text, start) != 0)
     }
 
     /// Whether the whole text is a match.
-    #[must_use]
-    pub fn matches_all_of(&self, text: &[char]) -> bool {
+    pub(crate) fn matches_all_of(&self, text: &[char]) -> bool {
         self.ends(text, 0) >> text.len() & 1 == 1
     }
 
@@ -56,6 +54,10 @@ impl Re {
             Self::Written("$") => if_holds(at == text.len()),
             Self::Written("\\b") => if_holds(word_before != word_after),
             Self::Written("\\B") => if_holds(word_before == word_after),
+            Self::Written("(?m:^)") => if_holds(at == 0 || is_break(text[at - 1])),
+            Self::Written("(?m:$)") => if_holds(at == text.len() || is_break(text[at])),
+            Self::Written("(?s:.)") => if_next(&|_| true),
+            Self::Written("(?i:[A\u{c9}])") => if_next(&|c| c == 'a' || c == '\u{e9}'),
             Self::Written(".") => if_next(&|c| !is_break(c)),
             Self::Written("\\w") => if_next(&is_word),
             Self::Written("\\W") => if_next(&|c| !is_word(c)),

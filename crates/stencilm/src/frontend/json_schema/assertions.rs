@@ -3,8 +3,6 @@
 //! Keywords of a type that the value cannot have mean nothing; they must be well-formed all the
 //! same.
 
-use std::sync::Arc;
-
 use crate::error::Error;
 use crate::frontend::json_schema::decimal::Decimal;
 use crate::frontend::json_schema::document::{Node, NodeId};
@@ -12,7 +10,8 @@ use crate::frontend::json_schema::formats::Format;
 use crate::frontend::json_schema::options::{Dialect, Formats};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ArrayShape, Bound, NEVER, NumberShape, Place, Shape, StringShape, TextId, Whole,
+    ANY, ArrayShape, Bound, NEVER, NumberShape, PatternId, Place, Shape, StringShape, TermId,
+    TextId, Whole,
 };
 use crate::grammar::UNBOUNDED;
 
@@ -270,6 +269,9 @@ impl Schemas<'_> {
                 number.refusal = Some(self.refusal("multipleOf", at(node)));
             }
         }
+        if !number.is_small() {
+            number.refusal = Some(self.refusal("a bound of more than 1,200 digits", place));
+        }
         Ok(number.normal())
     }
 
@@ -299,7 +301,10 @@ impl Schemas<'_> {
     }
 
     /// The language of the `pattern` at a place.
-    pub(crate) fn pattern(&mut self, place: Place) -> Result<crate::frontend::json_schema::shape::PatternId, Error> {
+    pub(crate) fn pattern(
+        &mut self,
+        place: Place,
+    ) -> Result<PatternId, Error> {
         let document = self.sources.document(place);
         let Some(text) = document.as_str(place.node) else {
             return Err(self.sources.error("a string is expected here", place));
@@ -336,7 +341,7 @@ impl Schemas<'_> {
         }
         if let Some(node) = keywords.unevaluated_items {
             let unevaluated = self.schema(at(node))?;
-            if rest.is_none() && unevaluated != crate::frontend::json_schema::shape::ANY {
+            if rest.is_none() && unevaluated != ANY {
                 if keywords.has_applicators || keywords.contains.is_some() {
                     array.refusal = Some(self.refusal("unevaluatedItems", at(node)));
                 } else {
@@ -359,7 +364,7 @@ impl Schemas<'_> {
         &mut self,
         schema: Place,
         place: Place,
-        inner: crate::frontend::json_schema::shape::TermId,
+        inner: TermId,
         array: &mut ArrayShape,
     ) -> Result<(), Error> {
         let document = self.sources.document(schema);
@@ -372,7 +377,7 @@ impl Schemas<'_> {
         if min == 0 && max == UNBOUNDED {
             return Ok(());
         }
-        let is_any = inner == crate::frontend::json_schema::shape::ANY
+        let is_any = inner == ANY
             || (array.prefix.is_empty() && array.items == inner);
         if is_any {
             array.min = array.min.max(min);
@@ -387,9 +392,4 @@ impl Schemas<'_> {
         }
         Ok(())
     }
-}
-
-/// A shape's list of strings, as what it must not be.
-pub(crate) fn no_texts() -> Arc<[TextId]> {
-    Arc::new([])
 }

@@ -4,8 +4,8 @@
 use crate::error::Error;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, Member, NEVER, NumberShape, ObjectShape, Place, Refusal, ShapeId, Shape,
-    StringShape,
+    ANY, ArrayShape, Member, NEVER, ObjectShape, Place, Refusal, Shape, ShapeId,
+    StringShape, TermId,
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::frontend::json_schema::texts::Pattern;
@@ -29,8 +29,7 @@ impl Schemas<'_> {
         }
         for string in &shape.strings {
             let outside = self.other_strings(string, refusal);
-            other.strings =
-                meet_all(&other.strings, &outside, |a, b| self.meet_strings(a, b))?;
+            other.strings = meet_all(&other.strings, &outside, |a, b| self.meet_strings(a, b))?;
         }
         for array in &shape.arrays {
             let outside = self.other_arrays(array, refusal);
@@ -38,8 +37,7 @@ impl Schemas<'_> {
         }
         for object in &shape.objects {
             let outside = self.other_objects(object, refusal);
-            other.objects =
-                meet_all(&other.objects, &outside, |a, b| self.meet_objects(a, b))?;
+            other.objects = meet_all(&other.objects, &outside, |a, b| self.meet_objects(a, b))?;
             self.check_size(&other)?;
         }
         Ok(other)
@@ -228,10 +226,17 @@ impl Schemas<'_> {
         if both.values.is_some() || both.patterns.is_empty() {
             return Ok(true);
         }
-        Ok(!self.patterns.is_empty(&both.patterns, (both.min, both.max), self.budget)?)
+        let except = (&*both.except, &self.texts);
+        let lengths = (both.min, both.max);
+        Ok(!self.patterns.is_empty(&both.patterns, lengths, except, self.budget)?)
     }
 
-    fn do_arrays_meet(&mut self, a: &ArrayShape, b: &ArrayShape, depth: u32) -> Result<bool, Error> {
+    fn do_arrays_meet(
+        &mut self,
+        a: &ArrayShape,
+        b: &ArrayShape,
+        depth: u32,
+    ) -> Result<bool, Error> {
         let Some(both) = self.meet_arrays(a, b) else {
             return Ok(false);
         };
@@ -312,8 +317,6 @@ impl Schemas<'_> {
     }
 }
 
-use crate::frontend::json_schema::shape::TermId;
-
 /// What is in one of both lists' alternatives each.
 fn meet_all<T: PartialEq>(
     a: &[T],
@@ -331,11 +334,4 @@ fn meet_all<T: PartialEq>(
         }
     }
     Ok(both)
-}
-
-impl NumberShape {
-    /// Whether "multiple of" can be written out as digits.
-    pub(crate) fn has_simple_multiples(&self) -> bool {
-        self.multiples.iter().all(|m| crate::frontend::json_schema::multiples::Step::of(m).is_some())
-    }
 }

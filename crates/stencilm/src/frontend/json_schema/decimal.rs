@@ -98,6 +98,19 @@ impl Decimal {
         text
     }
 
+    /// The text with an exponent, for numbers that would be too long without.
+    pub(crate) fn scientific(&self) -> String {
+        let mut text = String::from(if self.is_negative { "-" } else { "" });
+        let mut digits = self.digits.iter().map(|d| char::from(b'0' + d));
+        text.extend(digits.next());
+        let rest: String = digits.collect();
+        if !rest.is_empty() {
+            text.push('.');
+            text.push_str(&rest);
+        }
+        format!("{text}e{}", self.exponent - 1)
+    }
+
     /// The greatest integer that is not above it. Only where `plain_len` is small.
     pub(crate) fn floor(&self) -> Self {
         let (before, after) = self.parts();
@@ -158,9 +171,11 @@ impl Decimal {
         let modulus = divisor.digits.iter().try_fold(0_u128, |n, &d| {
             n.checked_mul(10)?.checked_add(d.into()).filter(|&n| n < 1 << 120)
         })?;
-        let ones = |decimal: &Self| Some(decimal.exponent - i64::try_from(decimal.digits.len()).ok()?);
+        let ones =
+            |decimal: &Self| Some(decimal.exponent - i64::try_from(decimal.digits.len()).ok()?);
         let shift = ones(self)? - ones(divisor)?;
-        let mut rest = self.digits.iter().fold(0_u128, |rest, &d| (rest * 10 + u128::from(d)) % modulus);
+        let mut rest =
+            self.digits.iter().fold(0_u128, |rest, &d| (rest * 10 + u128::from(d)) % modulus);
         if shift < 0 {
             // The last digit of `self` is not zero, and it lies below the last of the divisor:
             // only factors 2 and 5 of the divisor could make up for it, and then it would end in
@@ -169,9 +184,10 @@ impl Decimal {
             for _ in 0..(-shift) {
                 scaled = scaled.checked_mul(10).filter(|&n| n < 1 << 120)?;
             }
-            let value = self.digits.iter().try_fold(0_u128, |n, &d| {
-                n.checked_mul(10)?.checked_add(d.into())
-            })?;
+            let value = self
+                .digits
+                .iter()
+                .try_fold(0_u128, |n, &d| n.checked_mul(10)?.checked_add(d.into()))?;
             return Some(value % scaled == 0);
         }
         if shift > 10_000 {
@@ -203,9 +219,7 @@ impl Ord for Decimal {
             (false, false) => 1,
             (false, true) => -1,
         };
-        let size = || {
-            (self.exponent, &self.digits).cmp(&(other.exponent, &other.digits))
-        };
+        let size = || (self.exponent, &self.digits).cmp(&(other.exponent, &other.digits));
         match sign(self).cmp(&sign(other)) {
             Ordering::Equal if self.is_negative => size().reverse(),
             Ordering::Equal => size(),

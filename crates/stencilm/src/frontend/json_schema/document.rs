@@ -328,7 +328,8 @@ impl Reader {
         let open = self.open.pop().expect("a value is open where one is closed");
         let start = index(self.document.children.len());
         let len = index(self.pending.len() - open.first);
-        let node = if open.is_object { Node::Object { start, len } } else { Node::Array { start, len } };
+        let node =
+            if open.is_object { Node::Object { start, len } } else { Node::Array { start, len } };
         let mut hash = FxBuildHasher.hash_one((open.is_object, len));
         let id = NodeId(index(self.document.nodes.len()));
         for (name, child) in self.pending.drain(open.first..) {

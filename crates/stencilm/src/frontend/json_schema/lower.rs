@@ -29,13 +29,8 @@ impl Schemas<'_> {
             // Before 2019-09, what stands beside `$ref` is ignored.
             return self.reference(place, &target);
         }
-        let mut parts = Parts {
-            place,
-            dialect,
-            parts: Vec::new(),
-            choices: Vec::new(),
-            has_assertions: false,
-        };
+        let mut parts =
+            Parts { place, dialect, parts: Vec::new(), choices: Vec::new(), has_assertions: false };
         for at in 0..document.len(place.node) {
             let (keyword, value) = self.sources.document(place).member(place.node, at);
             // The keyword is told apart by its length first, which decides nearly always.
@@ -45,13 +40,37 @@ impl Schemas<'_> {
                     let keyword = keyword.to_owned();
                     self.lower_keyword(&mut parts, &keyword, Place { node: value, ..place })?;
                 }
-                "type" | "enum" | "const" | "properties" | "required" | "items"
-                | "additionalProperties" | "patternProperties" | "propertyNames" | "prefixItems"
-                | "additionalItems" | "minItems" | "maxItems" | "uniqueItems" | "contains"
-                | "minContains" | "maxContains" | "minLength" | "maxLength" | "pattern"
-                | "format" | "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum"
-                | "multipleOf" | "minProperties" | "maxProperties" | "unevaluatedProperties"
-                | "unevaluatedItems" | "nullable"
+                "type"
+                | "enum"
+                | "const"
+                | "properties"
+                | "required"
+                | "items"
+                | "additionalProperties"
+                | "patternProperties"
+                | "propertyNames"
+                | "prefixItems"
+                | "additionalItems"
+                | "minItems"
+                | "maxItems"
+                | "uniqueItems"
+                | "contains"
+                | "minContains"
+                | "maxContains"
+                | "minLength"
+                | "maxLength"
+                | "pattern"
+                | "format"
+                | "minimum"
+                | "maximum"
+                | "exclusiveMinimum"
+                | "exclusiveMaximum"
+                | "multipleOf"
+                | "minProperties"
+                | "maxProperties"
+                | "unevaluatedProperties"
+                | "unevaluatedItems"
+                | "nullable"
                     if !parts.has_assertions =>
                 {
                     parts.has_assertions = true;

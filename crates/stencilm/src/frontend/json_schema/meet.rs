@@ -25,7 +25,8 @@ impl Schemas<'_> {
 
     /// The values of both shapes.
     pub(crate) fn meet(&mut self, a: &Shape, b: &Shape) -> Result<Shape, Error> {
-        let mut both = Shape { null: a.null && b.null, bools: a.bools & b.bools, ..Shape::default() };
+        let mut both =
+            Shape { null: a.null && b.null, bools: a.bools & b.bools, ..Shape::default() };
         for x in &a.numbers {
             for y in &b.numbers {
                 self.budget.tick()?;
@@ -83,7 +84,8 @@ impl Schemas<'_> {
                 }
                 let refusal = a.refusal.or(b.refusal);
                 let values: Arc<[TextId]> = kept.into();
-                let string = StringShape { values: Some(values.clone()), refusal, ..Default::default() };
+                let string =
+                    StringShape { values: Some(values.clone()), refusal, ..Default::default() };
                 return Ok((!values.is_empty()).then_some(string));
             }
         }
@@ -132,7 +134,8 @@ impl Schemas<'_> {
 
     pub(crate) fn meet_arrays(&mut self, a: &ArrayShape, b: &ArrayShape) -> Option<ArrayShape> {
         let count = a.prefix.len().max(b.prefix.len());
-        let item = |array: &ArrayShape, at: usize| array.prefix.get(at).copied().unwrap_or(array.items);
+        let item =
+            |array: &ArrayShape, at: usize| array.prefix.get(at).copied().unwrap_or(array.items);
         let prefix = (0..count).map(|at| self.terms.and2(item(a, at), item(b, at))).collect();
         let array = ArrayShape {
             prefix,

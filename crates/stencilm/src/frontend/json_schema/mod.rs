@@ -1,1 +1,74 @@
-//! JSON Schema.
+//! JSON Schema: a schema becomes rules whose bodies are made when they are first entered.
+//!
+//! ```text
+//! text → Document → Terms (a boolean formula over places) → Shapes (unions by type) → rules
+//! ```
+//!
+//! Everything that can go wrong is found before the first token: malformed schemas, references to
+//! nothing, patterns that are none, keywords that cannot be enforced, schemas without a value.
+//! No assertion is ever ignored in silence.
+
+mod assertions;
+mod complement;
+mod decimal;
+mod document;
+mod formats;
+mod lower;
+mod meet;
+mod multiples;
+mod number_text;
+mod numbers;
+mod object_table;
+mod objects;
+mod options;
+mod reach;
+mod rules;
+mod schemas;
+mod shape;
+mod sources;
+mod spacing;
+mod terms;
+mod text_exprs;
+mod texts;
+mod uri;
+mod values;
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::grammar::Grammar;
+use crate::limits::Budget;
+
+use rules::SchemaRules;
+use schemas::Schemas;
+
+pub use options::{Additional, Dialect, Formats, JsonSchemaOptions, Unsupported, Whitespace};
+
+/// The grammar of the JSON texts that are valid for a schema.
+///
+/// ```
+/// use stencilm::Budget;
+/// use stencilm::frontend::json_schema::{JsonSchemaOptions, grammar};
+///
+/// let schema = r#"{"type": "object", "properties": {"age": {"type": "integer"}}}"#;
+/// let grammar = grammar(schema, &JsonSchemaOptions::default(), &mut Budget::default())?;
+/// assert_eq!(grammar.rules.name(grammar.start), "value_2");
+/// # Ok::<(), stencilm::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Syntax`](crate::ErrorKind::Syntax) for what is no JSON (with a byte offset) or no schema
+/// (with a JSON Pointer), [`Unsupported`](crate::ErrorKind::Unsupported) for an assertion that
+/// cannot be enforced, [`Unsatisfiable`](crate::ErrorKind::Unsatisfiable) for a schema without
+/// values, or a limit.
+pub fn grammar(
+    schema: &str,
+    options: &JsonSchemaOptions,
+    budget: &mut Budget,
+) -> Result<Grammar, Error> {
+    options.whitespace.check()?;
+    let compiled = Schemas::new(schema, options, budget)?.compile()?;
+    let rules = SchemaRules::new(compiled);
+    let start = rules.start()?;
+    Ok(Grammar { rules: Arc::new(rules), start })
+}

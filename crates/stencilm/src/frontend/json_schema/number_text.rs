@@ -152,6 +152,11 @@ impl Ends {
         let (before, after) = value.parts();
         Self { before, after, is_exclusive: bound.is_exclusive }
     }
+
+    /// What the digits behind the point are held to.
+    fn side(&self) -> Side<'_> {
+        Side::Tight { digits: &self.after, is_exclusive: self.is_exclusive }
+    }
 }
 
 impl Range {
@@ -166,7 +171,8 @@ impl Range {
             choices.push(self.of_len(exprs, low_len, self.low.is_some(), is_high(low_len)));
         }
         let longer = low_len + 1;
-        let free_end = high_len.map_or(UNBOUNDED, |high| u32::try_from(high - 1).unwrap_or(UNBOUNDED));
+        let free_end =
+            high_len.map_or(UNBOUNDED, |high| u32::try_from(high - 1).unwrap_or(UNBOUNDED));
         let free_start = u32::try_from(longer).unwrap_or(UNBOUNDED);
         if free_start <= free_end {
             let first = exprs.byte_set(&ByteSet::range(b'1', b'9'));
@@ -193,15 +199,14 @@ impl Range {
         let low = self.low.as_ref().filter(|_| has_low);
         let high = self.high.as_ref().filter(|_| has_high);
         let (low_digits, high_digits) = (low.map(pad), high.map(pad));
-        let side = |ends: Option<&Ends>| -> Side<'_> { Side::Free.or(ends) };
         // From the last digit to the first: what may follow when the digits so far are those of
         // both bounds, of the lower one, of the upper one, or of none.
         let behind = |exprs: &mut Exprs, low: Side, high: Side| self.fraction(exprs, low, high);
         let mut free = behind(exprs, Side::Free, Side::Free);
-        let mut on_low = low.map(|low| behind(exprs, side(Some(low)), Side::Free));
-        let mut on_high = high.map(|high| behind(exprs, Side::Free, side(Some(high))));
+        let mut on_low = low.map(|low| behind(exprs, low.side(), Side::Free));
+        let mut on_high = high.map(|high| behind(exprs, Side::Free, high.side()));
         let mut on_both = match (low, high) {
-            (Some(low), Some(high)) => Some(behind(exprs, side(Some(low)), side(Some(high)))),
+            (Some(low), Some(high)) => Some(behind(exprs, low.side(), high.side())),
             _ => None,
         };
         let free_fraction = free;
@@ -210,7 +215,12 @@ impl Range {
             let least = u8::from(at == 0 && len > 1);
             let low_digit = low_digits.as_ref().map(|digits| digits[at]);
             let high_digit = high_digits.as_ref().map(|digits| digits[at]);
-            let step = |exprs: &mut Exprs, low: Option<u8>, high: Option<u8>, same: Option<ExprId>, lower: Option<ExprId>, upper: Option<ExprId>| {
+            let step = |exprs: &mut Exprs,
+                        low: Option<u8>,
+                        high: Option<u8>,
+                        same: Option<ExprId>,
+                        lower: Option<ExprId>,
+                        upper: Option<ExprId>| {
                 let mut choices = Vec::new();
                 let from = low.map_or(least, |digit| digit + 1);
                 let to = high.map_or(10, |digit| digit);
@@ -301,22 +311,6 @@ impl Range {
             choices.push(exprs.seq(&[point, digits]));
         }
         exprs.choice(&choices)
-    }
-}
-
-impl Side<'_> {
-    fn or(self, ends: Option<&Ends>) -> Side<'_> {
-        match ends {
-            Some(ends) => Side::Tight { digits: &ends.after, is_exclusive: ends.is_exclusive },
-            None => self,
-        }
-    }
-
-    fn digit(self) -> Option<u8> {
-        match self {
-            Side::Tight { digits, .. } => Some(digits.first().copied().unwrap_or(0)),
-            Side::Free => None,
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::frontend::json_schema::decimal::Decimal;
+use crate::frontend::json_schema::multiples::Step;
 use crate::frontend::json_schema::shape::{Bound, NumberShape, Refusal, Whole};
 
 /// Bounds with more digits than this are not written out. The largest double has 309 digits,
@@ -10,19 +11,12 @@ use crate::frontend::json_schema::shape::{Bound, NumberShape, Refusal, Whole};
 pub(crate) const MOST_DIGITS: u64 = 1_200;
 
 impl NumberShape {
-    /// Only this value.
-    pub(crate) fn of(value: Decimal) -> Self {
-        Self { values: Some([value].into()), ..Self::default() }
-    }
-
     /// Leaves out what is below a bound.
     pub(crate) fn raise(&mut self, bound: Bound) {
-        let is_stricter = self.low.as_ref().is_none_or(|low| {
-            match bound.value.cmp(&low.value) {
-                Ordering::Greater => true,
-                Ordering::Equal => bound.is_exclusive,
-                Ordering::Less => false,
-            }
+        let is_stricter = self.low.as_ref().is_none_or(|low| match bound.value.cmp(&low.value) {
+            Ordering::Greater => true,
+            Ordering::Equal => bound.is_exclusive,
+            Ordering::Less => false,
         });
         if is_stricter {
             self.low = Some(bound);
@@ -31,13 +25,12 @@ impl NumberShape {
 
     /// Leaves out what is above a bound.
     pub(crate) fn lower(&mut self, bound: Bound) {
-        let is_stricter = self.high.as_ref().is_none_or(|high| {
-            match bound.value.cmp(&high.value) {
+        let is_stricter =
+            self.high.as_ref().is_none_or(|high| match bound.value.cmp(&high.value) {
                 Ordering::Less => true,
                 Ordering::Equal => bound.is_exclusive,
                 Ordering::Greater => false,
-            }
-        });
+            });
         if is_stricter {
             self.high = Some(bound);
         }
@@ -49,6 +42,11 @@ impl NumberShape {
             .into_iter()
             .flatten()
             .all(|bound| bound.value.plain_len() <= MOST_DIGITS)
+    }
+
+    /// Whether "multiple of" can be written out as digits.
+    pub(crate) fn has_simple_multiples(&self) -> bool {
+        self.multiples.iter().all(|divisor| Step::of(divisor).is_some())
     }
 
     /// The normal form; `None` if it is plain to see that there is no such number.
@@ -90,8 +88,7 @@ impl NumberShape {
                         Whole::Only => is_whole,
                         Whole::Never => !is_whole,
                     };
-                    let divides =
-                        |m: &Decimal| low.value.is_multiple_of(m).unwrap_or(true);
+                    let divides = |m: &Decimal| low.value.is_multiple_of(m).unwrap_or(true);
                     if !is_hit || !fits || !self.multiples.iter().all(divides) {
                         return None;
                     }
@@ -164,7 +161,10 @@ impl NumberShape {
             let bound = |value: &Decimal| Some(Bound { value: value.clone(), is_exclusive: true });
             let lows = std::iter::once(None).chain(values.iter().map(bound));
             let highs = values.iter().map(bound).chain(std::iter::once(None));
-            return lows.zip(highs).map(|(low, high)| Self { low, high, ..Self::default() }).collect();
+            return lows
+                .zip(highs)
+                .map(|(low, high)| Self { low, high, ..Self::default() })
+                .collect();
         }
         let mut outside = Vec::new();
         if let Some(low) = &self.low {

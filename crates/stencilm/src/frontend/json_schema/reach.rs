@@ -13,8 +13,10 @@ use crate::frontend::json_schema::shape::{
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::frontend::json_schema::texts::{Patterns, Texts};
-use crate::grammar::UNBOUNDED;
-use crate::limits::Budget;
+use crate::frontend::json_schema::{document, number_text};
+use crate::grammar::{Exprs, UNBOUNDED};
+use crate::limits::{Budget, Limits};
+use crate::residual::emptiness::is_empty;
 
 /// More different patterns in one object than this would make too many classes of names.
 const MOST_PATTERNS: usize = 6;
@@ -33,7 +35,7 @@ pub(crate) struct Compiled {
     alive: Vec<bool>,
     /// The classes of names that are not listed, for objects with rules for them.
     classes: FxHashMap<(ShapeId, usize), Arc<[NameClass]>>,
-    pub(crate) limits: crate::limits::Limits,
+    pub(crate) limits: Limits,
     /// In draft-04 an integer is a spelling: it has no fraction.
     pub(crate) has_plain_integers: bool,
 }
@@ -60,6 +62,12 @@ impl Compiled {
     pub(crate) fn shape_of(&self, term: TermId) -> Option<ShapeId> {
         let shape = self.of_term.get(term.0 as usize).copied().flatten()?;
         self.alive[shape.0 as usize].then_some(shape)
+    }
+
+    /// The shape of a `propertyNames`.
+    pub(crate) fn names_shape(&self, names: TermId) -> Option<&Shape> {
+        let shape = self.of_term.get(names.0 as usize).copied().flatten()?;
+        Some(self.shape(shape))
     }
 
     pub(crate) fn shape(&self, id: ShapeId) -> &Shape {
@@ -169,7 +177,12 @@ impl Schemas<'_> {
         }
         let names = object.names;
         if names != ANY {
-            self.evaluate(names)?;
+            let shape = self.evaluate(names)?;
+            let refusal = self.shape(shape).strings.iter().find_map(|string| string.refusal);
+            if let Some(refusal) = refusal {
+                let location = self.sources.location(refusal.place);
+                return Err(Error::unsupported(refusal.feature, location));
+            }
         }
         let mut patterns: Vec<PatternId> = Vec::new();
         for &(pattern, _) in object.rest.iter().flat_map(|rest| &rest.patterns) {
@@ -209,7 +222,7 @@ impl Schemas<'_> {
             let list: Vec<(PatternId, bool)> =
                 patterns.iter().map(|&pattern| (pattern, is_in(pattern))).collect();
             if subset.count_ones() > 1
-                && self.patterns.is_empty(&list, (0, UNBOUNDED), self.budget)?
+                && self.patterns.is_empty(&list, (0, UNBOUNDED), (&[], &self.texts), self.budget)?
             {
                 continue;
             }
@@ -298,7 +311,7 @@ impl Compiled {
             return Ok(true);
         }
         for number in &shape.numbers {
-            if !Self::is_number_empty(number) {
+            if !self.is_number_empty(number, budget)? {
                 return Ok(true);
             }
         }
@@ -315,8 +328,18 @@ impl Compiled {
                 .any(|(at, object)| self.is_object_alive(id, at, object)))
     }
 
-    fn is_number_empty(number: &NumberShape) -> bool {
-        crate::frontend::json_schema::multiples::is_empty(number)
+    fn is_number_empty(
+        &mut self,
+        number: &NumberShape,
+        budget: &mut Budget,
+    ) -> Result<bool, Error> {
+        // Without a divisor, the normal form of an interval has a number in it.
+        if number.values.is_some() || number.multiples.is_empty() {
+            return Ok(false);
+        }
+        let mut exprs = Exprs::default();
+        let text = number_text::number(&mut exprs, number, self.has_plain_integers);
+        is_empty(&mut exprs, text, budget)
     }
 
     fn is_string_empty(
@@ -324,26 +347,33 @@ impl Compiled {
         string: &StringShape,
         budget: &mut Budget,
     ) -> Result<bool, Error> {
+        let is_only_empty = string.max == 0 && string.patterns.is_empty();
+        if is_only_empty && string.except.iter().any(|&text| self.texts.get(text).is_empty()) {
+            return Ok(true);
+        }
         if string.values.is_some() || string.patterns.is_empty() {
             return Ok(false);
         }
         if let [(pattern, true)] = string.patterns[..]
             && (string.min, string.max) == (0, UNBOUNDED)
+            && string.except.is_empty()
             && self.patterns.is_plain(pattern)
         {
             return Ok(false);
         }
         let lengths = (string.min, string.max);
-        self.patterns.is_empty(&string.patterns, lengths, budget)
+        let except = (&*string.except, &self.texts);
+        self.patterns.is_empty(&string.patterns, lengths, except, budget)
     }
 
     /// Why the root has no value.
     fn reason(&self) -> String {
         let shape = self.shape(self.root);
         for object in &shape.objects {
-            let dead = object.members.iter().find(|member| {
-                member.is_required && !self.is_alive(member.value)
-            });
+            let dead = object
+                .members
+                .iter()
+                .find(|member| member.is_required && !self.is_alive(member.value));
             if let Some(member) = dead {
                 let name = self.texts.get(member.name);
                 return format!("the required member `{name}` can have no value");
@@ -357,5 +387,5 @@ impl Compiled {
 }
 
 fn term_at(at: usize) -> TermId {
-    TermId(crate::frontend::json_schema::document::index(at))
+    TermId(document::index(at))
 }

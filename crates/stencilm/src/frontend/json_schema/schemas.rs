@@ -227,7 +227,6 @@ impl<'a> Schemas<'a> {
             | Term::Never
             | Term::Assertions(_)
             | Term::Value(_)
-            | Term::Values(_)
             | Term::Present(_)
             | Term::Absent(_)
             | Term::Null => Vec::new(),
@@ -242,7 +241,6 @@ impl<'a> Schemas<'a> {
             Term::Schema(_) => return Ok(self.known(self.lowered[&term])),
             Term::Assertions(place) => self.assertions(place)?,
             Term::Value(place) => self.value(place)?,
-            Term::Values(place) => self.values(place)?,
             Term::And(parts) => {
                 let mut all = ANY_SHAPE;
                 for &part in &parts {

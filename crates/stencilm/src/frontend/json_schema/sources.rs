@@ -125,7 +125,10 @@ impl Sources {
             _ => self.resolve_uri(resource, reference)?,
         };
         found.ok_or_else(|| {
-            self.error(format!("`{reference}` names nothing: the reference cannot be resolved"), from)
+            self.error(
+                format!("`{reference}` names nothing: the reference cannot be resolved"),
+                from,
+            )
         })
     }
 

@@ -19,8 +19,6 @@ pub(crate) enum Term {
     Assertions(Place),
     /// The value written at a place.
     Value(Place),
-    /// One of the items of the array at a place.
-    Values(Place),
     And(Box<[TermId]>),
     Or(Box<[TermId]>),
     /// Exactly one of these; the place is the keyword's, for errors.

@@ -84,7 +84,11 @@ impl Patterns {
     ///
     /// # Errors
     /// A limit was reached.
-    pub(crate) fn format(&mut self, format: Format, budget: &mut Budget) -> Result<PatternId, Error> {
+    pub(crate) fn format(
+        &mut self,
+        format: Format,
+        budget: &mut Budget,
+    ) -> Result<PatternId, Error> {
         let key = Pattern::Format(format);
         if let Some(&id) = self.ids.get(&key) {
             return Ok(id);
@@ -141,7 +145,8 @@ impl Patterns {
         Ok(answer)
     }
 
-    /// Whether no string of these lengths is in (or, for `false`, not in) all these languages.
+    /// Whether no string of these lengths, the excepted ones aside, is in (or, for `false`, not in)
+    /// all these languages.
     ///
     /// # Errors
     /// A limit was reached.
@@ -149,6 +154,7 @@ impl Patterns {
         &mut self,
         languages: &[(PatternId, bool)],
         (min, max): (u32, u32),
+        (except, texts): (&[TextId], &Texts),
         budget: &mut Budget,
     ) -> Result<bool, Error> {
         let mut parts = Vec::with_capacity(languages.len() + 1);
@@ -157,6 +163,11 @@ impl Patterns {
         for &(id, is_in) in languages {
             let language = self.scratch(id, budget)?;
             parts.push(if is_in { language } else { self.scratch.not(language) });
+        }
+        if !except.is_empty() {
+            let except = except.iter().map(|&text| texts.get(text).as_bytes());
+            let except = self.scratch.one_of(except);
+            parts.push(self.scratch.not(except));
         }
         let all = self.scratch.and(&parts);
         is_empty(&mut self.scratch, all, budget)

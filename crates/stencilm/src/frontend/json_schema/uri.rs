@@ -11,7 +11,8 @@ pub(crate) fn resolve(base: &str, reference: &str) -> String {
     }
     let authority = scheme(base).map_or(0, |scheme| {
         let rest = &base[scheme.len() + 1..];
-        let name = rest.strip_prefix("//").map_or(0, |name| 2 + name.find('/').unwrap_or(name.len()));
+        let name =
+            rest.strip_prefix("//").map_or(0, |name| 2 + name.find('/').unwrap_or(name.len()));
         scheme.len() + 1 + name
     });
     if reference.starts_with("//") {

@@ -40,15 +40,9 @@ pub(crate) fn before_repeat(
     let unaware = PrefixStates::unaware(pass.algebra);
     let prefixes = if is_unaware { &unaware } else { &pass.states };
     pass.algebra.check_search(prefixes.len() * suffixes.len())?;
-    let mut contexts = Contexts { prefixes, suffixes, conditions };
+    let contexts = Contexts { prefixes, suffixes, conditions };
 
-    let mut ends: Matrix = Vec::with_capacity(contexts.len());
-    for (prefix, suffix) in contexts.pairs() {
-        let following = contexts.suffixes.suffixes(pass.algebra, suffix);
-        let texts = pass.algebra.meet(after[prefix], following);
-        let is_dead = texts == pass.algebra.exprs.nothing();
-        ends.push(if is_dead { Row::new() } else { Row::from([(0, texts)]) });
-    }
+    let ends = contexts.ends(pass.algebra, after)?;
     let steps = contexts.matrix(pass.algebra, body)?;
     let texts = if max == UNBOUNDED {
         let start = matrix::power(pass.algebra, &steps, min)?;
@@ -89,7 +83,34 @@ impl Contexts<'_> {
         prefix * self.suffixes.len() + suffix
     }
 
-    fn matrix(&mut self, algebra: &mut Algebra, node: &Node) -> Result<Matrix, Error> {
+    /// The texts that go on from each context as `after` says, in one column.
+    fn ends(&self, algebra: &mut Algebra, after: &[ExprId]) -> Result<Matrix, Error> {
+        let (nothing, empty) = (algebra.exprs.nothing(), algebra.exprs.empty());
+        let mut rows = vec![Row::new(); self.len()];
+        for suffix in 0..self.suffixes.len() {
+            let mut following = None;
+            for (prefix, &after) in after.iter().enumerate().take(self.prefixes.len()) {
+                let texts = if after == nothing {
+                    nothing
+                } else if after == empty {
+                    // State 0 is the end of the text, and only the end leads there.
+                    if suffix == 0 { empty } else { nothing }
+                } else {
+                    let following = match following {
+                        Some(known) => known,
+                        None => *following.insert(self.suffixes.suffixes(algebra, suffix)?),
+                    };
+                    algebra.meet(after, following)
+                };
+                if texts != nothing {
+                    rows[self.place(prefix, suffix)].insert(0, texts);
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    fn matrix(&self, algebra: &mut Algebra, node: &Node) -> Result<Matrix, Error> {
         algebra.check()?;
         match node.kind() {
             Kind::Empty => Ok(matrix::identity(algebra, self.len())),

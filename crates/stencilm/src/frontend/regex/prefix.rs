@@ -142,7 +142,7 @@ impl PrefixStates {
         members.dedup();
         let mut languages = Vec::with_capacity(members.len());
         for member in members {
-            languages.push(distinguish(algebra, &self.states[from], member, &others));
+            languages.push(distinguish(algebra, &self.states[from], member, &others)?);
         }
         Ok(algebra.union(&languages))
     }
@@ -187,19 +187,23 @@ pub(crate) fn distinguish(
     languages: &[ExprId],
     wanted: &[bool],
     others: &[&[bool]],
-) -> ExprId {
+) -> Result<ExprId, Error> {
     let mut left: Vec<&[bool]> = others.to_vec();
     let mut condition = algebra.any;
     while !left.is_empty() {
-        let rules_out = |&place: &usize| left.iter().filter(|o| o[place] != wanted[place]).count();
-        // The first of the best, so that equal patterns give equal expressions.
-        let Some(best) = (0..wanted.len()).rev().max_by_key(rules_out) else {
-            break;
-        };
+        let (mut best, mut most) = (0, 0);
+        for (place, &holds) in wanted.iter().enumerate() {
+            algebra.check()?;
+            let ruled_out = left.iter().filter(|other| other[place] != holds).count();
+            if ruled_out > most {
+                (best, most) = (place, ruled_out);
+            }
+        }
+        assert!(most > 0, "none of the others is the wanted one");
         let language = languages[best];
         let language = if wanted[best] { language } else { algebra.complement(language) };
         condition = algebra.meet(condition, language);
         left.retain(|other| other[best] == wanted[best]);
     }
-    condition
+    Ok(condition)
 }

@@ -64,7 +64,7 @@ impl SuffixStates {
     }
 
     /// The suffixes of `state`.
-    pub(crate) fn suffixes(&self, algebra: &mut Algebra, state: usize) -> ExprId {
+    pub(crate) fn suffixes(&self, algebra: &mut Algebra, state: usize) -> Result<ExprId, Error> {
         let others: Vec<&[bool]> = (0..self.len())
             .filter(|&other| other != state)
             .map(|other| &self.truths[other][..])

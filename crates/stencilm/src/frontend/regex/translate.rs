@@ -20,9 +20,9 @@ use crate::frontend::regex::context;
 use crate::frontend::regex::prefix::PrefixStates;
 use crate::grammar::{CharSet, ExprId};
 
-/// Repetitions of look-around up to this count are written out: beyond it the matrices of
-/// `context` give smaller expressions.
-const UNROLL: u32 = 8;
+/// Repetitions of look-around up to this count, nested ones multiplied, are written out: beyond it
+/// the matrices of `context` give smaller expressions.
+const WRITTEN_OUT: u32 = 8;
 
 /// The translation of one pattern, or of one look-behind read from its end.
 pub(crate) struct Pass<'p, 'b> {
@@ -30,6 +30,8 @@ pub(crate) struct Pass<'p, 'b> {
     pub(crate) states: PrefixStates,
     behind: FxHashMap<u32, Behind>,
     conditions: FxHashMap<u32, Vec<ExprId>>,
+    // Invariant: how often the piece in hand is written out, at most `WRITTEN_OUT`.
+    copies: u32,
 }
 
 /// A look-behind holds where for one of these the language of the prefix (its number in the
@@ -48,7 +50,7 @@ impl<'p, 'b> Pass<'p, 'b> {
     ) -> Result<(PrefixStates, ByState), Error> {
         let (states, behind) = prefixes(algebra, root)?;
         let after = vec![last; states.len()];
-        let mut pass = Pass { algebra, states, behind, conditions: FxHashMap::default() };
+        let mut pass = Pass { algebra, states, behind, conditions: FxHashMap::default(), copies: 1 };
         let texts = pass.before(root, &after)?;
         Ok((pass.states, texts))
     }
@@ -119,8 +121,12 @@ impl<'p, 'b> Pass<'p, 'b> {
     ) -> Result<ByState, Error> {
         // What is matched more often than needed is also any text.
         let max = if uniform(after) == Some(self.algebra.any) { min } else { max };
-        if max <= 1 || (max <= UNROLL && body.has_look()) {
-            return self.unrolled(body, (min, max), after);
+        let copies = self.copies.saturating_mul(max.max(1));
+        if max <= 1 || (copies <= WRITTEN_OUT && body.has_look()) {
+            let outside = std::mem::replace(&mut self.copies, copies);
+            let texts = self.written_out(body, (min, max), after);
+            self.copies = outside;
+            return texts;
         }
         if !body.has_look() {
             return self.before_plain(node, after);
@@ -131,7 +137,7 @@ impl<'p, 'b> Pass<'p, 'b> {
         context::before_repeat(self, body, (min, max), after)
     }
 
-    fn unrolled(
+    fn written_out(
         &mut self,
         body: &Node,
         (min, max): (u32, u32),

@@ -1,0 +1,166 @@
+//! `Grammar`: what a text may be, before any vocabulary.
+
+use pyo3::{prelude::*, types::PyDict};
+use stencilm::frontend::json_schema::{
+    self, Additional, Dialect, Formats, JsonSchemaOptions, Unsupported, Whitespace,
+};
+use stencilm::grammar::{Exprs, RuleId, RuleSet};
+
+use crate::convert::{Cancel, Limits, budget, guarded, guarded_apart, vocabulary_error};
+
+/// Sources longer than this are read with the GIL released.
+const LONG: usize = 4_096;
+
+/// What a text may be; see `stencilm.Grammar`.
+#[pyclass(frozen, subclass, module = "stencilm")]
+pub(crate) struct Grammar(pub(crate) stencilm::Grammar);
+
+#[pymethods]
+impl Grammar {
+    /// The texts of a JSON Schema, given as JSON text.
+    #[staticmethod]
+    #[pyo3(signature = (schema, options=None, limits=None, cancel=None))]
+    fn json_schema(
+        py: Python<'_>,
+        schema: &str,
+        options: Option<&Bound<'_, PyDict>>,
+        limits: Option<&Limits>,
+        cancel: Option<&Cancel>,
+    ) -> PyResult<Self> {
+        let options = schema_options(py, options)?;
+        let mut budget = budget(limits, cancel);
+        let mut read = || json_schema::grammar(schema, &options, &mut budget);
+        let grammar =
+            if schema.len() > LONG { guarded_apart(py, read)? } else { guarded(py, &mut read)? };
+        Ok(Self(grammar))
+    }
+
+    /// What a JSON Schema enforces: lists of (JSON Pointer, text).
+    #[staticmethod]
+    #[pyo3(signature = (schema, options=None, limits=None))]
+    fn json_schema_report<'py>(
+        py: Python<'py>,
+        schema: &str,
+        options: Option<&Bound<'py, PyDict>>,
+        limits: Option<&Limits>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let options = schema_options(py, options)?;
+        let mut budget = budget(limits, None);
+        let report = guarded_apart(py, || json_schema::report(schema, &options, &mut budget))?;
+        let lists = PyDict::new(py);
+        lists.set_item("enforced", report.enforced)?;
+        lists.set_item("narrower", report.narrower)?;
+        lists.set_item("annotations", report.annotations)?;
+        lists.set_item("widened", report.widened)?;
+        Ok(lists)
+    }
+
+    /// The texts that match a regular expression from end to end.
+    #[staticmethod]
+    #[pyo3(signature = (pattern, limits=None, cancel=None))]
+    fn regex(
+        py: Python<'_>,
+        pattern: &str,
+        limits: Option<&Limits>,
+        cancel: Option<&Cancel>,
+    ) -> PyResult<Self> {
+        let mut budget = budget(limits, cancel);
+        Ok(Self(guarded_apart(py, || stencilm::from_regex(pattern, &mut budget))?))
+    }
+
+    /// The texts of a grammar in EBNF or GBNF.
+    #[staticmethod]
+    #[pyo3(signature = (text, start="root", limits=None, cancel=None))]
+    fn ebnf(
+        py: Python<'_>,
+        text: &str,
+        start: &str,
+        limits: Option<&Limits>,
+        cancel: Option<&Cancel>,
+    ) -> PyResult<Self> {
+        let mut budget = budget(limits, cancel);
+        Ok(Self(guarded_apart(py, || stencilm::from_ebnf(text, start, &mut budget))?))
+    }
+
+    /// One of these texts.
+    #[staticmethod]
+    #[pyo3(signature = (texts, limits=None))]
+    #[allow(clippy::needless_pass_by_value)]
+    fn choice(py: Python<'_>, texts: Vec<String>, limits: Option<&Limits>) -> PyResult<Self> {
+        let mut budget = budget(limits, None);
+        let made = guarded_apart(py, || {
+            let mut exprs = Exprs::default();
+            let body = exprs.one_of(texts.iter().map(|text| text.as_bytes()));
+            let rules = vec![("root".to_owned(), body)];
+            stencilm::from_rules(RuleSet { exprs, rules, start: RuleId(0) }, &mut budget)
+        })?;
+        Ok(Self(made))
+    }
+
+    /// The rules that the start needs, at most `most`, as EBNF.
+    #[pyo3(signature = (most=200))]
+    fn show(&self, py: Python<'_>, most: usize) -> PyResult<String> {
+        guarded(py, || self.0.show(most))
+    }
+}
+
+fn schema_options(
+    py: Python<'_>,
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<JsonSchemaOptions> {
+    let mut options = JsonSchemaOptions::default();
+    let Some(given) = given else {
+        return Ok(options);
+    };
+    for (name, value) in given.iter() {
+        let name: String = name.extract()?;
+        let wrong = |value: &str| {
+            Err(pyo3::exceptions::PyValueError::new_err(format!(
+                "the option {name} cannot be {value}"
+            )))
+        };
+        match name.as_str() {
+            "whitespace" => match value.extract::<String>()?.as_str() {
+                "any" => options.whitespace = Whitespace::default(),
+                "compact" => options.whitespace = Whitespace::Compact,
+                other => return wrong(other),
+            },
+            "whitespace_cap" => options.whitespace = Whitespace::Any { cap: value.extract()? },
+            "indent" => options.whitespace = Whitespace::Indent(value.extract()?),
+            "separators" => {
+                let (item, key) = value.extract()?;
+                options.whitespace = Whitespace::Separators { item, key };
+            }
+            "additional" => match value.extract::<String>()?.as_str() {
+                "after_required" => options.additional = Additional::AfterRequired,
+                "anywhere" => options.additional = Additional::Anywhere,
+                "last" => options.additional = Additional::Last,
+                other => return wrong(other),
+            },
+            "formats" => {
+                let is_enforced: bool = value.extract()?;
+                options.formats =
+                    if is_enforced { Formats::Enforced } else { Formats::Ignored };
+            }
+            "nullable" => options.nullable = value.extract()?,
+            "unsupported" => match value.extract::<String>()?.as_str() {
+                "refuse" => options.unsupported = Unsupported::Refuse,
+                "widen" => options.unsupported = Unsupported::Widen,
+                other => return wrong(other),
+            },
+            "dialect" => match value.extract::<String>()?.as_str() {
+                "draft4" => options.dialect = Dialect::Draft4,
+                "draft6" => options.dialect = Dialect::Draft6,
+                "draft7" => options.dialect = Dialect::Draft7,
+                "draft2019-09" => options.dialect = Dialect::Draft2019,
+                "draft2020-12" => options.dialect = Dialect::Draft2020,
+                other => return wrong(other),
+            },
+            "resources" => options.resources = value.extract()?,
+            other => {
+                return Err(vocabulary_error(py, format!("there is no option {other}")));
+            }
+        }
+    }
+    Ok(options)
+}

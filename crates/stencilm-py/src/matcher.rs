@@ -1,0 +1,356 @@
+//! `Store`, `CompiledGrammar`, `Matcher` and masks for many matchers at once.
+
+use std::sync::Arc;
+
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyBytes, PyList},
+};
+
+use crate::buffers::MaskBuffer;
+use crate::convert::{Limits, guarded, guarded_apart};
+use crate::grammar::Grammar;
+use crate::vocabulary::Vocabulary;
+
+/// Fewer masks than this are not worth a thread.
+const PARALLEL_FROM: usize = 4;
+
+/// What all grammars of one vocabulary share.
+#[pyclass(frozen, module = "stencilm")]
+pub(crate) struct Store(Arc<stencilm::Store>);
+
+#[pymethods]
+impl Store {
+    /// An empty store that holds at most `limit` bytes.
+    #[new]
+    fn new(limit: usize) -> Self {
+        Self(Arc::new(stencilm::Store::new(limit)))
+    }
+
+    /// `(entries, bytes, hits, misses, generations)`.
+    fn usage(&self) -> (usize, usize, u64, u64, u64) {
+        let usage = self.0.usage();
+        (usage.entries, usage.bytes, usage.hits, usage.misses, usage.generations)
+    }
+}
+
+/// A grammar compiled with a vocabulary.
+#[pyclass(frozen, module = "stencilm")]
+pub(crate) struct CompiledGrammar(Arc<stencilm::CompiledGrammar>);
+
+#[pymethods]
+impl CompiledGrammar {
+    #[new]
+    #[pyo3(signature = (grammar, vocabulary, store, limits=None))]
+    fn new(
+        py: Python<'_>,
+        grammar: &Grammar,
+        vocabulary: &Vocabulary,
+        store: &Store,
+        limits: Option<&Limits>,
+    ) -> PyResult<Self> {
+        let limits = limits.map_or_else(stencilm::Limits::default, |limits| limits.0);
+        let (vocabulary, store) = (vocabulary.0.clone(), store.0.clone());
+        let made = guarded(py, || {
+            stencilm::CompiledGrammar::new(&grammar.0, vocabulary, store, limits)
+        })?;
+        Ok(Self(Arc::new(made)))
+    }
+
+    /// A matcher at the beginning of a text.
+    fn matcher(&self) -> Matcher {
+        Matcher(stencilm::Matcher::new(self.0.clone()))
+    }
+
+    /// Bytes of its own tables.
+    #[getter]
+    fn memory(&self) -> usize {
+        self.0.size_in_bytes()
+    }
+
+    /// How often its tables were begun anew, the first time included.
+    #[getter]
+    fn generations(&self) -> u64 {
+        self.0.generations()
+    }
+}
+
+/// Where one sequence of tokens stands in a grammar.
+#[pyclass(module = "stencilm")]
+pub(crate) struct Matcher(stencilm::Matcher);
+
+impl Matcher {
+    /// After a panic nothing that it may have left behind is used again.
+    fn checked<T>(&self, result: PyResult<T>, py: Python<'_>) -> PyResult<T> {
+        if let Err(error) = &result
+            && error.get_type(py).name()?.to_cow()? == "InternalError"
+        {
+            self.0.compiled().retire();
+        }
+        result
+    }
+}
+
+#[pymethods]
+impl Matcher {
+    #[new]
+    fn new(compiled: &CompiledGrammar) -> Self {
+        compiled.matcher()
+    }
+
+    /// Writes the tokens that may come next into row `row` of `mask`.
+    #[pyo3(signature = (mask, row=0))]
+    fn fill_mask(
+        &mut self,
+        py: Python<'_>,
+        mask: &Bound<'_, PyAny>,
+        row: usize,
+    ) -> PyResult<()> {
+        let words = self.0.compiled().vocabulary().words();
+        let allowed = match self.0.known_allowed() {
+            Some(allowed) => allowed,
+            None => {
+                let matcher = &mut self.0;
+                let found = guarded_apart(py, || matcher.allowed());
+                self.checked(found, py)?
+            }
+        };
+        MaskBuffer::new(mask, words).write(row, &allowed)
+    }
+
+    /// Takes a token; False, and no change, if it may not come next.
+    fn accept(&mut self, py: Python<'_>, token: i64) -> PyResult<bool> {
+        let token = self.token(py, token)?;
+        let matcher = &mut self.0;
+        let taken = guarded(py, || matcher.accept(token));
+        self.checked(taken, py)
+    }
+
+    /// Takes text as one step; False, and no change, if it may not come next.
+    fn accept_bytes(&mut self, py: Python<'_>, text: &[u8]) -> PyResult<bool> {
+        let matcher = &mut self.0;
+        let taken = guarded(py, || matcher.accept_bytes(text));
+        self.checked(taken, py)
+    }
+
+    /// Whether a token may come next.
+    fn is_allowed(&mut self, py: Python<'_>, token: i64) -> PyResult<bool> {
+        let token = self.token(py, token)?;
+        let matcher = &mut self.0;
+        let answer = guarded(py, || matcher.is_allowed(token));
+        self.checked(answer, py)
+    }
+
+    /// How many of these tokens could be accepted one after the other; nothing changes.
+    #[allow(clippy::needless_pass_by_value)]
+    fn validate(&mut self, py: Python<'_>, tokens: Vec<i64>) -> PyResult<usize> {
+        let tokens = tokens.iter().map(|&token| self.token(py, token)).collect::<PyResult<Vec<_>>>()?;
+        let matcher = &mut self.0;
+        let count = guarded_apart(py, || matcher.validate(&tokens));
+        self.checked(count, py)
+    }
+
+    /// Gives back the last steps.
+    #[pyo3(signature = (steps=1))]
+    fn rollback(&mut self, steps: usize) -> PyResult<()> {
+        let window = self.0.rollback_window();
+        if !self.0.rollback(steps) {
+            let message = format!("{steps} steps cannot be given back: {window} are remembered");
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(())
+    }
+
+    /// How many steps can be given back.
+    #[getter]
+    fn rollback_window(&self) -> usize {
+        self.0.rollback_window()
+    }
+
+    /// A matcher at the same place that goes its own way.
+    fn fork(&self) -> Self {
+        Self(self.0.fork())
+    }
+
+    /// Back to the beginning.
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+
+    /// Whether the text may end here.
+    fn may_stop(&self) -> bool {
+        self.0.may_stop()
+    }
+
+    /// Whether no more text can come.
+    fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    /// Whether a stop token was accepted.
+    fn has_stopped(&self) -> bool {
+        self.0.has_stopped()
+    }
+
+    /// The text that must come next, as far as there is no choice.
+    #[pyo3(signature = (most=4096))]
+    fn forced_text<'py>(&mut self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let matcher = &mut self.0;
+        let forced = guarded_apart(py, || matcher.forced_bytes(most));
+        Ok(PyBytes::new(py, &self.checked(forced, py)?))
+    }
+
+    /// The bytes that may come next, in rising order.
+    fn next_bytes<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let matcher = &mut self.0;
+        let next = guarded_apart(py, || matcher.next_bytes());
+        Ok(PyBytes::new(py, &self.checked(next, py)?))
+    }
+
+    /// Masks for the rows of a draft sequence; gives how many of its tokens are allowed.
+    #[pyo3(signature = (tokens, mask, first_row=0))]
+    fn fill_draft_masks(
+        &mut self,
+        py: Python<'_>,
+        tokens: Vec<i64>,
+        mask: &Bound<'_, PyAny>,
+        first_row: usize,
+    ) -> PyResult<usize> {
+        // An id outside the vocabulary, as some engines pad drafts with, is refused like any other.
+        let tokens: Vec<u32> = tokens.iter().map(|&id| draft_token(id)).collect();
+        let words = self.0.compiled().vocabulary().words();
+        let matcher = &mut self.0;
+        let filled = guarded_apart(py, || {
+            let mut rows = vec![vec![0; words]; tokens.len() + 1];
+            let accepted = matcher.fill_draft(&tokens, &mut rows)?;
+            Ok((rows, accepted))
+        });
+        let (rows, accepted) = self.checked(filled, py)?;
+        let buffer = MaskBuffer::new(mask, words);
+        for (at, row) in rows.iter().enumerate() {
+            buffer.copy(first_row + at, row)?;
+        }
+        Ok(accepted)
+    }
+
+    /// Masks for the nodes of a draft tree; gives for each node whether it may be reached.
+    #[pyo3(signature = (tokens, first_child, next_sibling, mask, first_row=0))]
+    #[allow(clippy::needless_pass_by_value)]
+    fn fill_tree_masks(
+        &mut self,
+        py: Python<'_>,
+        tokens: Vec<i64>,
+        first_child: Vec<i64>,
+        next_sibling: Vec<i64>,
+        mask: &Bound<'_, PyAny>,
+        first_row: usize,
+    ) -> PyResult<Vec<bool>> {
+        let tokens: Vec<u32> = tokens.iter().map(|&id| draft_token(id)).collect();
+        let words = self.0.compiled().vocabulary().words();
+        let matcher = &mut self.0;
+        let filled = guarded_apart(py, || {
+            let mut rows = vec![vec![0; words]; tokens.len()];
+            let reached =
+                matcher.fill_draft_tree(&tokens, &first_child, &next_sibling, &mut rows)?;
+            Ok((rows, reached))
+        });
+        let (rows, reached) = self.checked(filled, py)?;
+        let buffer = MaskBuffer::new(mask, words);
+        for (at, row) in rows.iter().enumerate() {
+            buffer.copy(first_row + at, row)?;
+        }
+        Ok(reached)
+    }
+
+    /// What remains, for people.
+    fn describe(&self) -> String {
+        self.0.describe()
+    }
+
+    /// Live alternatives and the frames below them.
+    #[getter]
+    fn live_size(&self) -> (usize, usize) {
+        self.0.live_size()
+    }
+}
+
+impl Matcher {
+    fn token(&self, py: Python<'_>, token: i64) -> PyResult<u32> {
+        let size = self.0.compiled().vocabulary().size();
+        u32::try_from(token).ok().filter(|&token| token < size).ok_or_else(|| {
+            let message = format!("token {token} is not in the vocabulary of {size} tokens");
+            crate::convert::vocabulary_error(py, message)
+        })
+    }
+}
+
+fn draft_token(id: i64) -> u32 {
+    u32::try_from(id).unwrap_or(u32::MAX)
+}
+
+/// Writes the masks of many matchers at once: matcher *i* into row `rows[i]`, or *i*. A matcher may
+/// be None: its row is left alone.
+#[pyfunction]
+#[pyo3(signature = (matchers, mask, rows=None))]
+pub(crate) fn fill_masks(
+    py: Python<'_>,
+    matchers: &Bound<'_, PyList>,
+    mask: &Bound<'_, PyAny>,
+    rows: Option<Vec<usize>>,
+) -> PyResult<()> {
+    let count = matchers.len();
+    let rows = rows.unwrap_or_else(|| (0..count).collect());
+    if rows.len() != count {
+        let message = format!("{count} matchers, but {} rows", rows.len());
+        return Err(PyValueError::new_err(message));
+    }
+    let mut late: Vec<(usize, PyRefMut<'_, Matcher>)> = Vec::new();
+    for (item, &row) in matchers.iter().zip(&rows) {
+        if item.is_none() {
+            continue;
+        }
+        let mut matcher: PyRefMut<'_, Matcher> = item.cast::<Matcher>()?.try_borrow_mut()?;
+        let words = matcher.0.compiled().vocabulary().words();
+        match matcher.0.known_allowed() {
+            Some(allowed) => MaskBuffer::new(mask, words).write(row, &allowed)?,
+            None => late.push((row, matcher)),
+        }
+    }
+    if late.is_empty() {
+        return Ok(());
+    }
+    let mut work: Vec<&mut stencilm::Matcher> =
+        late.iter_mut().map(|(_, matcher)| &mut matcher.0).collect();
+    let found = guarded_apart(py, || all_allowed(&mut work))?;
+    for ((row, matcher), allowed) in late.iter().zip(found) {
+        let words = matcher.0.compiled().vocabulary().words();
+        MaskBuffer::new(mask, words).write(*row, &allowed)?;
+    }
+    Ok(())
+}
+
+fn all_allowed(
+    matchers: &mut [&mut stencilm::Matcher],
+) -> Result<Vec<stencilm::Allowed>, stencilm::Error> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if matchers.len() < PARALLEL_FROM || cores == 1 {
+        return matchers.iter_mut().map(|matcher| matcher.allowed()).collect();
+    }
+    let share = matchers.len().div_ceil(cores);
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = matchers
+            .chunks_mut(share)
+            .map(|part| {
+                scope.spawn(|| part.iter_mut().map(|matcher| matcher.allowed()).collect())
+            })
+            .collect();
+        let mut all = Vec::new();
+        for part in parts {
+            let part: Result<Vec<_>, stencilm::Error> =
+                part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            all.extend(part?);
+        }
+        Ok(all)
+    })
+}

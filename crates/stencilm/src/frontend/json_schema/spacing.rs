@@ -1,0 +1,97 @@
+//! White space and separators between the tokens of a JSON text.
+
+use crate::error::{Error, ErrorKind, Location};
+use crate::frontend::json_schema::options::Whitespace;
+use crate::grammar::{ByteSet, ExprId, Exprs};
+
+impl Whitespace {
+    /// Checks that separators are a comma or a colon among white space.
+    ///
+    /// # Errors
+    /// They are not.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let Self::Separators { item, key } = self else {
+            return Ok(());
+        };
+        for (text, mark) in [(item, ","), (key, ":")] {
+            let is_space = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r');
+            if text.trim_matches(is_space) != mark {
+                let message = format!("a separator is `{mark}` with white space around it");
+                return Err(Error::new(ErrorKind::Syntax { message }, Location::Whole));
+            }
+        }
+        Ok(())
+    }
+
+    /// Comes before a comma or a closing bracket, also in an empty array or object.
+    pub(crate) fn lead(&self, exprs: &mut Exprs) -> ExprId {
+        match self {
+            Self::Any { cap } => {
+                let space = ByteSet::from_iter([b' ', b'\t', b'\n', b'\r']);
+                let space = exprs.byte_set(&space);
+                exprs.repeat(space, 0, *cap)
+            }
+            Self::Compact | Self::Separators { .. } | Self::Indent(_) => exprs.empty(),
+        }
+    }
+
+    /// Comes between an opening bracket (and `lead`) and the first item at this depth.
+    pub(crate) fn begin(&self, exprs: &mut Exprs, depth: u32) -> ExprId {
+        match self {
+            Self::Any { .. } | Self::Compact | Self::Separators { .. } => exprs.empty(),
+            Self::Indent(width) => new_line(exprs, "", *width, depth + 1),
+        }
+    }
+
+    /// The comma (after `lead`) and what comes before the next item.
+    pub(crate) fn comma(&self, exprs: &mut Exprs, depth: u32) -> ExprId {
+        match self {
+            Self::Any { .. } => {
+                let comma = exprs.bytes(b",");
+                let space = self.lead(exprs);
+                exprs.seq(&[comma, space])
+            }
+            Self::Compact => exprs.bytes(b","),
+            Self::Separators { item, .. } => exprs.bytes(item.as_bytes()),
+            Self::Indent(width) => new_line(exprs, ",", *width, depth + 1),
+        }
+    }
+
+    /// Comes (after `lead`) before the closing bracket of what is not empty.
+    pub(crate) fn end(&self, exprs: &mut Exprs, depth: u32) -> ExprId {
+        match self {
+            Self::Any { .. } | Self::Compact | Self::Separators { .. } => exprs.empty(),
+            Self::Indent(width) => new_line(exprs, "", *width, depth),
+        }
+    }
+
+    /// Between the closing quote of a name and its value.
+    pub(crate) fn colon(&self, exprs: &mut Exprs) -> ExprId {
+        match self {
+            Self::Any { .. } => {
+                let space = self.lead(exprs);
+                let colon = exprs.bytes(b":");
+                exprs.seq(&[space, colon, space])
+            }
+            Self::Compact => exprs.bytes(b":"),
+            Self::Separators { key, .. } => exprs.bytes(key.as_bytes()),
+            Self::Indent(_) => exprs.bytes(b": "),
+        }
+    }
+
+    /// The depth of what is inside, where it makes a difference.
+    pub(crate) fn inside(&self, depth: u32) -> u32 {
+        match self {
+            Self::Any { .. } | Self::Compact | Self::Separators { .. } => 0,
+            Self::Indent(_) => depth + 1,
+        }
+    }
+}
+
+fn new_line(exprs: &mut Exprs, before: &str, width: u32, depth: u32) -> ExprId {
+    let start = exprs.bytes(format!("{before}\n").as_bytes());
+    let space = exprs.bytes(b" ");
+    let count = width.saturating_mul(depth);
+    let indent = exprs.repeat(space, count, count);
+    exprs.seq(&[start, indent])
+}

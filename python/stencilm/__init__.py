@@ -1,0 +1,59 @@
+"""The exact set of tokens that may come next, for any grammar.
+
+>>> from stencilm import Compiler, Grammar, Vocabulary, allocate_mask, allowed_ids
+>>> vocabulary = Vocabulary.from_tokens([bytes([b]) for b in range(256)] + [None], stop=[256])
+>>> matcher = Compiler(vocabulary).compile(Grammar.from_regex("ab?")).matcher()
+>>> mask = allocate_mask(1, vocabulary.size)
+>>> matcher.accept(ord("a"))
+True
+>>> matcher.fill_mask(mask)
+>>> allowed_ids(mask[0]).tolist()
+[98, 256]
+"""
+
+from stencilm._compiler import CompiledGrammar, Compiler, Matcher
+from stencilm._core import Cancel, fill_masks
+from stencilm._exceptions import (
+    Cancelled,
+    GrammarError,
+    GrammarSyntaxError,
+    InternalError,
+    LimitError,
+    StencilmError,
+    UnsatisfiableError,
+    UnsupportedError,
+    VocabularyError,
+)
+from stencilm._forced import forced_tokens
+from stencilm._grammar import Grammar
+from stencilm._limits import Limits
+from stencilm._masks import allocate_mask, allowed_ids, apply_mask
+from stencilm._report import Report
+from stencilm._vocabulary import Vocabulary
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Cancel",
+    "Cancelled",
+    "CompiledGrammar",
+    "Compiler",
+    "Grammar",
+    "GrammarError",
+    "GrammarSyntaxError",
+    "InternalError",
+    "LimitError",
+    "Limits",
+    "Matcher",
+    "Report",
+    "StencilmError",
+    "UnsatisfiableError",
+    "UnsupportedError",
+    "Vocabulary",
+    "VocabularyError",
+    "allocate_mask",
+    "allowed_ids",
+    "apply_mask",
+    "fill_masks",
+    "forced_tokens",
+]

@@ -1,0 +1,208 @@
+"""Grammars: what a text may be, before any vocabulary."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from stencilm import _core
+from stencilm._report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from stencilm._limits import Limits
+
+__all__ = ["Grammar"]
+
+Schema: TypeAlias = "str | bool | Mapping[str, Any] | Any"
+
+_ANY_JSON = "true"
+
+
+class Grammar:
+    """What a text may be. Immutable; make one, then compile it for any number of vocabularies.
+
+    >>> Grammar.from_regex("[a-z]+").source
+    '[a-z]+'
+    """
+
+    __slots__ = ("_core", "_options", "kind", "source")
+
+    kind: str
+    """The language it was written in: `json_schema`, `regex`, `ebnf` or `choice`."""
+    source: str
+    """The text that it was made from."""
+
+    def __init__(
+        self, core: _core.Grammar, kind: str, source: str, options: dict[str, Any] | None = None
+    ) -> None:
+        self._core = core
+        self.kind = kind
+        self.source = source
+        self._options = options
+
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: Schema,
+        *,
+        whitespace: Literal["any", "compact"] = "any",
+        whitespace_cap: int | None = None,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        additional: Literal["after_required", "anywhere", "last"] | None = None,
+        formats: bool = True,
+        nullable: bool = False,
+        unsupported: Literal["refuse", "widen"] = "refuse",
+        dialect: str | None = None,
+        resources: Mapping[str, Schema] | None = None,
+        limits: Limits | None = None,
+        cancel: _core.Cancel | None = None,
+    ) -> Grammar:
+        """The JSON texts that a schema allows.
+
+        Args:
+            schema: JSON text, a dict or bool, a pydantic v2 model or `TypeAdapter`.
+            whitespace: `"any"` between tokens, up to `whitespace_cap` characters in a row, or
+                `"compact"` for none.
+            whitespace_cap: Most white-space characters in a row; 64 if not given.
+            indent: Exactly the lines of `json.dumps(…, indent=indent)`.
+            separators: Exactly these, as in `json.dumps(…, separators=…)`; `(", ", ": ")` is its
+                default.
+            additional: Where names may come that the schema does not list.
+            formats: Whether `format` is enforced.
+            nullable: Whether OpenAPI's `nullable: true` means "or null".
+            unsupported: `"widen"` serves what cannot be enforced wider, and lists it in `report`.
+            dialect: What a schema without `$schema` is written in: `"draft4"` … `"draft2020-12"`.
+            resources: Other documents that a `$ref` may name. Nothing is ever fetched.
+            limits: What it may cost.
+            cancel: Stops the work from another thread.
+
+        Raises:
+            GrammarSyntaxError: Not a schema; `location` is a JSON Pointer.
+            UnsupportedError: Something that cannot be enforced exactly.
+            UnsatisfiableError: No JSON text can match.
+            LimitError: A field of `limits` was reached.
+
+        >>> grammar = Grammar.from_json_schema({"type": "integer", "minimum": 3})
+        >>> grammar.report.enforced[0]
+        ('/minimum', 'minimum')
+        """
+        text = _schema_text(schema)
+        options: dict[str, Any] = {}
+        if whitespace != "any":
+            options["whitespace"] = whitespace
+        given = {
+            "whitespace_cap": whitespace_cap,
+            "indent": indent,
+            "separators": separators,
+            "additional": additional,
+            "dialect": dialect,
+        }
+        for name, value in given.items():
+            if value is not None:
+                options[name] = value
+        if not formats:
+            options["formats"] = False
+        if nullable:
+            options["nullable"] = True
+        if unsupported != "refuse":
+            options["unsupported"] = unsupported
+        if resources:
+            options["resources"] = [(uri, _schema_text(s)) for uri, s in resources.items()]
+        core_limits = None if limits is None else limits._core
+        core = _core.Grammar.json_schema(text, options or None, core_limits, cancel)
+        return cls(core, "json_schema", text, options)
+
+    @classmethod
+    def from_regex(
+        cls, pattern: str, *, limits: Limits | None = None, cancel: _core.Cancel | None = None
+    ) -> Grammar:
+        """The texts that match a regular expression (ECMA-262, `u` flag) from end to end.
+
+        Raises:
+            GrammarSyntaxError: Not a regular expression; `location` is a byte offset.
+            UnsupportedError: A construct that is not regular, such as a back-reference.
+
+        >>> Grammar.from_regex(r"(a|b)\\\\1")
+        Traceback (most recent call last):
+        stencilm._exceptions.UnsupportedError: at byte 5: ...
+        """
+        core = _core.Grammar.regex(pattern, None if limits is None else limits._core, cancel)
+        return cls(core, "regex", pattern)
+
+    @classmethod
+    def from_ebnf(
+        cls,
+        text: str,
+        *,
+        start: str = "root",
+        limits: Limits | None = None,
+        cancel: _core.Cancel | None = None,
+    ) -> Grammar:
+        """The texts of a grammar in EBNF or GBNF, from the rule `start`.
+
+        Raises:
+            GrammarSyntaxError: Not a grammar; `location` is a byte offset.
+            UnsatisfiableError: No text can match.
+
+        >>> Grammar.from_ebnf('root ::= "a" root | "b"').kind
+        'ebnf'
+        """
+        core = _core.Grammar.ebnf(text, start, None if limits is None else limits._core, cancel)
+        return cls(core, "ebnf", text, {"start": start})
+
+    @classmethod
+    def json(cls, **options: Any) -> Grammar:
+        """Any JSON text; the options are those of `from_json_schema`.
+
+        >>> Grammar.json(whitespace="compact").kind
+        'json_schema'
+        """
+        return cls.from_json_schema(_ANY_JSON, **options)
+
+    @classmethod
+    def choice(cls, texts: Sequence[str], *, limits: Limits | None = None) -> Grammar:
+        """One of these texts.
+
+        Raises:
+            UnsatisfiableError: There is none.
+
+        >>> Grammar.choice(["yes", "no"]).kind
+        'choice'
+        """
+        listed = list(texts)
+        core = _core.Grammar.choice(listed, None if limits is None else limits._core)
+        return cls(core, "choice", json.dumps(listed))
+
+    @property
+    def report(self) -> Report:
+        """What is enforced, and what is not."""
+        if self.kind != "json_schema":
+            return Report(enforced=[("", self.kind)], narrower=[], annotations=[], widened=[])
+        return Report(**_core.Grammar.json_schema_report(self.source, self._options or None))
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Equal for grammars made from the same source with the same options."""
+        return (self.kind, self.source, repr(self._options))
+
+    def show(self, most: int = 200) -> str:
+        """The rules as EBNF, at most `most` of them."""
+        return self._core.show(most)
+
+    def __repr__(self) -> str:
+        shown = self.source if len(self.source) <= 60 else self.source[:57] + "..."
+        return f"<Grammar {self.kind} {shown!r}>"
+
+
+def _schema_text(schema: Schema) -> str:
+    """A schema as JSON text; pydantic's own types are known by their methods."""
+    if isinstance(schema, str):
+        return schema
+    for method in ("model_json_schema", "json_schema"):
+        make = getattr(schema, method, None)
+        if callable(make):
+            return json.dumps(make(), ensure_ascii=False)
+    return json.dumps(schema, ensure_ascii=False)

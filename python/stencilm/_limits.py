@@ -1,0 +1,46 @@
+"""What one grammar may cost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+from stencilm import _core
+
+__all__ = ["Limits"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Upper bounds for one grammar. Reaching one raises `LimitError` with the field's name.
+
+    >>> Limits(nesting=50).rollback
+    1024
+    """
+
+    nesting: int = 250
+    """Nesting of parentheses in a grammar text."""
+    source_bytes: int = 16 << 20
+    """Bytes of one source text."""
+    rules: int = 1_000_000
+    """Named rules, also those made on demand."""
+    expressions: int = 4_000_000
+    """Expressions made for one grammar (about 300 MB)."""
+    repeat: int = 2_000_000_000
+    """Largest repetition count."""
+    items: int = 10_000
+    """Live alternatives of one state: what an ambiguous grammar may cost."""
+    search: int = 50_000
+    """Expressions looked at to decide whether an intersection is empty."""
+    mask_work: int = 50_000_000
+    """Trie nodes walked for one mask (about a second)."""
+    grammar_bytes: int = 64 << 20
+    """Bytes of one compiled grammar's tables; past it they are begun anew."""
+    compile_seconds: float = 10.0
+    """Seconds that reading and compiling one grammar may take."""
+    rollback: int = 1_024
+    """Steps that a matcher can give back."""
+
+    @cached_property
+    def _core(self) -> _core.Limits:
+        return _core.Limits(**asdict(self))
