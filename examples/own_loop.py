@@ -28,8 +28,8 @@ while True:
     stencilm.apply_mask(logits, mask[0])
     token_id = int(np.argmax(logits))
     matcher.accept(token_id)
+    print((vocabulary.token_bytes(token_id) or b"").decode(), end="", flush=True)
     if matcher.is_finished():
         break
-    print((vocabulary.token_bytes(token_id) or b"").decode(), end="", flush=True)
     logits = model.step([token_id])
 print()

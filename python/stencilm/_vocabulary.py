@@ -78,6 +78,11 @@ class Vocabulary(_core.Vocabulary):
         """
         return cls(saved=data)._ready(store_bytes)
 
+    def renew_store(self) -> None:
+        """Drops what grammars share; those compiled before keep what they have."""
+        self.store = _core.Store(self._store_bytes)
+
     def _ready(self, store_bytes: int) -> Vocabulary:
-        self.store = _core.Store(store_bytes)
+        self._store_bytes = store_bytes
+        self.renew_store()
         return self

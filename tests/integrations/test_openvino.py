@@ -46,7 +46,7 @@ def answer(
     """What the model says, held to a grammar."""
     matcher = Compiler(vocabulary).compile(grammar).matcher() if grammar else None
     prompt = model.chat_prompt(question)
-    steps = generate(model, matcher, prompt, stop_ids=vocabulary.stop_ids, **options)  # type: ignore[arg-type]
+    steps = generate(model, matcher, vocabulary, prompt, **options)  # type: ignore[arg-type]
     text, figures = b"", Figures()
     for step in steps:
         text += vocabulary.token_bytes(step.token_id) or b""

@@ -104,9 +104,9 @@ def test_a_history_that_does_not_go_on_is_refused(second: list[list[int]]) -> No
         allowed(processor, second)
 
 
-def test_a_vocabulary_without_an_end_needs_padding() -> None:
+def test_a_vocabulary_without_an_end_is_refused() -> None:
     endless = Vocabulary.from_tokens([b"a"])
-    with pytest.raises(ValueError, match="pad_id"):
+    with pytest.raises(ValueError, match="no stop token"):
         GrammarLogitsProcessor([None], endless)
 
 
@@ -174,9 +174,8 @@ def test_our_own_loop_over_a_folder(folder: Path) -> None:
     assert model.vocab_size == WIDTH
     prompt = model.chat_prompt("Hi")
     assert prompt == ids("Hi>")
-    steps = list(generate(model, matcher("[a-f]{3}-[0-9]{4}"), prompt))
-    assert re.fullmatch("[a-f]{3}-[0-9]{4}", bytes(s.token_id for s in steps[:-1]).decode())
-    assert steps[-1].token_id == STOP
+    steps = list(generate(model, matcher("[a-f]{3}-[0-9]{4}"), VOCABULARY, prompt))
+    assert re.fullmatch("[a-f]{3}-[0-9]{4}", bytes(step.token_id for step in steps).decode())
 
 
 def test_several_ids_in_one_pass_are_the_same_sequence(folder: Path) -> None:
@@ -206,7 +205,7 @@ def test_the_real_model(tmp_path: Path) -> None:
     vocabulary = Vocabulary.load(SMOLLM2)
     judge = Compiler(vocabulary).compile(Grammar.from_json_schema(PERSON)).matcher()
     prompt = model.chat_prompt("Describe Maria Lopez, 34")
-    steps = list(generate(model, judge, prompt))
+    steps = list(generate(model, judge, vocabulary, prompt))
     text = b"".join(vocabulary.token_bytes(step.token_id) or b"" for step in steps)
     jsonschema.validate(json.loads(text), PERSON)
     assert steps[-1].finish is Finish.STOP

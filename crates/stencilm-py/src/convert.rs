@@ -7,10 +7,7 @@ use pyo3::{exceptions::PyRuntimeError, prelude::*};
 use stencilm::{Budget, Error, ErrorKind, Location};
 
 /// Runs a call into the core; a panic, which is our bug, becomes `InternalError`.
-pub(crate) fn guarded<T>(
-    py: Python<'_>,
-    work: impl FnOnce() -> Result<T, Error>,
-) -> PyResult<T> {
+pub(crate) fn guarded<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, Error>) -> PyResult<T> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(raised(py, &error)),

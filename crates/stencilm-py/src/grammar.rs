@@ -139,8 +139,7 @@ fn schema_options(
             },
             "formats" => {
                 let is_enforced: bool = value.extract()?;
-                options.formats =
-                    if is_enforced { Formats::Enforced } else { Formats::Ignored };
+                options.formats = if is_enforced { Formats::Enforced } else { Formats::Ignored };
             }
             "nullable" => options.nullable = value.extract()?,
             "unsupported" => match value.extract::<String>()?.as_str() {

@@ -1,5 +1,7 @@
 //! The Python classes of Stencilm: each method is one call into the core.
 
+#![deny(unsafe_code)]
+
 mod buffers;
 mod convert;
 mod grammar;

@@ -52,9 +52,8 @@ impl CompiledGrammar {
     ) -> PyResult<Self> {
         let limits = limits.map_or_else(stencilm::Limits::default, |limits| limits.0);
         let (vocabulary, store) = (vocabulary.0.clone(), store.0.clone());
-        let made = guarded(py, || {
-            stencilm::CompiledGrammar::new(&grammar.0, vocabulary, store, limits)
-        })?;
+        let made =
+            guarded(py, || stencilm::CompiledGrammar::new(&grammar.0, vocabulary, store, limits))?;
         Ok(Self(Arc::new(made)))
     }
 
@@ -101,12 +100,7 @@ impl Matcher {
 
     /// Writes the tokens that may come next into row `row` of `mask`.
     #[pyo3(signature = (mask, row=0))]
-    fn fill_mask(
-        &mut self,
-        py: Python<'_>,
-        mask: &Bound<'_, PyAny>,
-        row: usize,
-    ) -> PyResult<()> {
+    fn fill_mask(&mut self, py: Python<'_>, mask: &Bound<'_, PyAny>, row: usize) -> PyResult<()> {
         let words = self.0.compiled().vocabulary().words();
         let allowed = match self.0.known_allowed() {
             Some(allowed) => allowed,
@@ -145,7 +139,8 @@ impl Matcher {
     /// How many of these tokens could be accepted one after the other; nothing changes.
     #[allow(clippy::needless_pass_by_value)]
     fn validate(&mut self, py: Python<'_>, tokens: Vec<i64>) -> PyResult<usize> {
-        let tokens = tokens.iter().map(|&token| self.token(py, token)).collect::<PyResult<Vec<_>>>()?;
+        let tokens =
+            tokens.iter().map(|&token| self.token(py, token)).collect::<PyResult<Vec<_>>>()?;
         let matcher = &mut self.0;
         let count = guarded_apart(py, || matcher.validate(&tokens));
         self.checked(count, py)
@@ -341,9 +336,7 @@ fn all_allowed(
     std::thread::scope(|scope| {
         let parts: Vec<_> = matchers
             .chunks_mut(share)
-            .map(|part| {
-                scope.spawn(|| part.iter_mut().map(|matcher| matcher.allowed()).collect())
-            })
+            .map(|part| scope.spawn(|| part.iter_mut().map(|matcher| matcher.allowed()).collect()))
             .collect();
         let mut all = Vec::new();
         for part in parts {

@@ -8,6 +8,8 @@
 //! Nothing is computed ahead: a state *is* the expression that remains of the grammar, its steps
 //! and its mask are found when it is first visited, and once. Start reading at [`Matcher`].
 
+#![forbid(unsafe_code)]
+
 mod compiled;
 pub mod error;
 pub mod frontend;

@@ -97,7 +97,8 @@ fn patterns() -> impl Strategy<Value = Re> {
 
 /// Look-around where it is hard: repeated, and inside one another.
 fn hard_patterns() -> impl Strategy<Value = Re> {
-    let look = |inner: &Re, ahead: bool, negated: bool| Re::Look(ahead, negated, Box::new(inner.clone()));
+    let look =
+        |inner: &Re, ahead: bool, negated: bool| Re::Look(ahead, negated, Box::new(inner.clone()));
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let counts = prop::sample::select(&[(0, None), (1, None), (0, Some(9)), (2, None)][..]);
     (patterns(), patterns(), patterns(), leaves(), flags, counts).prop_map(

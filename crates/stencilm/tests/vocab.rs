@@ -141,7 +141,7 @@ proptest! {
             prop_assert_eq!(text, expected);
             prop_assert_eq!(trie.tokens_at(*node), ids.as_slice());
             prop_assert_eq!(trie.find(text), Some(*node));
-            let below = map.iter().filter(|(longer, _)| longer.starts_with(text));
+            let below = map.range(text.clone()..).take_while(|(longer, _)| longer.starts_with(text));
             let below: Vec<u32> = below.flat_map(|(_, ids)| ids).copied().collect();
             prop_assert_eq!(trie.tokens_below(*node), below);
             for byte in 0..=u8::MAX {

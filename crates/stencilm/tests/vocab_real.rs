@@ -94,6 +94,11 @@ fn check(model: &str) {
         ("[a-z0-9_]", CharSet::new([('a', 'z'), ('0', '9'), ('_', '_')]), None),
         ("vowels", CharSet::of("aeiouyAEIOUY".chars()), None),
         ("ASCII and Cyrillic", CharSet::new([('\0', '\x7F'), ('\u{400}', '\u{4FF}')]), None),
+        (
+            "every other character",
+            CharSet::from_code_points((0..0x8000).map(|code| (2 * code, 2 * code))),
+            None,
+        ),
         ("nothing", CharSet::of([]), None),
         ("anything", CharSet::any(), None),
     ];

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from stencilm import Compiler
+from stencilm import Compiler, allocate_mask, allowed_ids
 
 from .console import Code, Failure, command, out
 from .models import TokenizerOption, byte_vocabulary, load_vocabulary, tokenizer_path
@@ -31,10 +31,11 @@ debug = typer.Typer(help="Print what the engine holds.", no_args_is_help=True)
 @takes_grammar
 def grammar_(
     grammar: GrammarOptions,
+    most: Annotated[int, typer.Option("--most", min=1, help="How many rules to print.")] = 200,
 ) -> None:
     """Print the grammar as EBNF."""
     source = grammar.read()
-    out.print(Text(str(source.grammar)))
+    out.print(Text(source.grammar.show(most)))
 
 
 @debug.command("state")
@@ -52,7 +53,7 @@ def state(
 @debug.command("mask")
 @command
 @takes_grammar
-def mask(
+def mask_(
     grammar: GrammarOptions,
     text: TextOption = "",
     tokenizer: TokenizerOption = None,
@@ -60,7 +61,9 @@ def mask(
     """Print every token of the mask after a text; of a mask's and its rest, the shorter list."""
     source = grammar.read()
     vocabulary = _vocabulary(tokenizer)
-    allowed = set(_matcher(source, vocabulary, text).allowed_ids().tolist())
+    mask = allocate_mask(1, vocabulary.size)
+    _matcher(source, vocabulary, text).fill_mask(mask)
+    allowed = set(allowed_ids(mask[0]).tolist())
     out.print(f"{len(allowed)} of {vocabulary.size} tokens are allowed")
     is_dense = 2 * len(allowed) > vocabulary.size
     if is_dense:

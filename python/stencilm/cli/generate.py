@@ -78,12 +78,12 @@ def generate(
     steps = write(
         runner,
         None if free else judge,
+        vocabulary,
         runner.chat_prompt(prompt, system),
         max_tokens=max_tokens,
         temperature=temperature,
         top_p=top_p,
         seed=seed,
-        stop_ids=vocabulary.stop_ids,
     )
     writer = _Writer(vocabulary, is_shown=not json_output)
     for step in steps:
@@ -118,7 +118,7 @@ class _Writer:
     def write(self, step: Step) -> None:
         """Add one token."""
         token = self._vocabulary.token_bytes(step.token_id)
-        if token is not None and step.finish is not Finish.STOP:
+        if token is not None:
             self._add(self._decoder.decode(token), is_forced=step.is_forced)
 
     def end(self) -> str:

@@ -120,13 +120,13 @@ def _failure(kind: str, text: str | None, error: GrammarError) -> Failure:
 
 
 def _schema_reader(whitespace: str | None) -> Callable[[object], Grammar]:
-    if whitespace is None:
+    if whitespace in (None, "any"):
         return lambda schema: Grammar.from_json_schema(schema)
-    if whitespace in {"any", "compact"}:
-        return lambda schema: Grammar.from_json_schema(schema, whitespace=whitespace)
+    if whitespace == "compact":
+        return lambda schema: Grammar.from_json_schema(schema, whitespace="compact")
     if not whitespace.isdecimal():
         raise Failure(f"--whitespace is any, compact or a number, not {whitespace}")
-    return lambda schema: Grammar.from_json_schema(schema, whitespace=int(whitespace))
+    return lambda schema: Grammar.from_json_schema(schema, indent=int(whitespace))
 
 
 def _read_file(name: str, what: str) -> str:

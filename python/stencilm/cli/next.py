@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from stencilm import Compiler, Vocabulary
+from stencilm import Compiler, Vocabulary, allocate_mask, allowed_ids
 
 from .console import Code, Failure, command, err, out, print_json
 from .models import (
@@ -64,7 +64,9 @@ def next_(
     matcher = source.matcher(Compiler(vocabulary))
     if not matcher.accept_bytes(text.encode()):
         raise Failure("the text is not allowed: stencilm check says where", Code.NO)
-    ids = matcher.allowed_ids()
+    mask = allocate_mask(1, vocabulary.size)
+    matcher.fill_mask(mask)
+    ids = allowed_ids(mask[0])
     if runner is None or prompt is None:
         tokens = _shortest(vocabulary, ids, limit)
     else:
@@ -85,7 +87,7 @@ class _Token:
     probability: float | None
 
 
-def _shortest(vocabulary: Vocabulary, ids: NDArray[np.int32], limit: int) -> list[_Token]:
+def _shortest(vocabulary: Vocabulary, ids: NDArray[np.int64], limit: int) -> list[_Token]:
     def length(token_id: int) -> tuple[int, int]:
         return len(vocabulary.token_bytes(token_id) or b""), token_id
 
@@ -95,7 +97,7 @@ def _shortest(vocabulary: Vocabulary, ids: NDArray[np.int32], limit: int) -> lis
 
 def _likeliest(
     vocabulary: Vocabulary,
-    ids: NDArray[np.int32],
+    ids: NDArray[np.int64],
     limit: int,
     logits: NDArray[np.float32],
 ) -> list[_Token]:
@@ -115,7 +117,7 @@ def _name(vocabulary: Vocabulary, token_id: int) -> str:
 
 
 def _print_people(
-    matcher: Matcher, vocabulary: Vocabulary, ids: NDArray[np.int32], tokens: list[_Token]
+    matcher: Matcher, vocabulary: Vocabulary, ids: NDArray[np.int64], tokens: list[_Token]
 ) -> None:
     forced = matcher.forced_text()
     if forced:
@@ -136,7 +138,7 @@ def _print_people(
 
 
 def _print_machine(
-    matcher: Matcher, vocabulary: Vocabulary, ids: NDArray[np.int32], tokens: list[_Token]
+    matcher: Matcher, vocabulary: Vocabulary, ids: NDArray[np.int64], tokens: list[_Token]
 ) -> None:
     print_json(
         {

@@ -54,9 +54,9 @@ class GrammarLogitsProcessor(LogitsProcessor):
     ) -> None:
         self._matchers = list(matchers)
         self._vocabulary = vocabulary
+        if not vocabulary.stop_ids:
+            raise ValueError("the vocabulary has no stop token, so no text could end")
         self._end_ids = [*vocabulary.stop_ids, *([] if pad_id is None else [pad_id])]
-        if not self._end_ids:
-            raise ValueError("the vocabulary has no stop token: give a pad_id")
         self._history: torch.Tensor | None = None
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
@@ -85,7 +85,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
             # Not an assert: `python -O` would skip the call along with the check.
             if (
                 matcher is not None
-                and not matcher.is_finished()
+                and not matcher.has_stopped()
                 and not matcher.accept(int(token_id))
             ):
                 raise InternalError(f"the model sampled token {token_id}, which was masked")
@@ -95,7 +95,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
         for row, matcher in enumerate(self._matchers):
             if matcher is None:
                 words[row] = -1
-            elif matcher.is_finished():
+            elif matcher.has_stopped():
                 words[row] = 0
                 for token_id in self._end_ids:
                     words[row, token_id // 32] |= _BITS[token_id % 32]

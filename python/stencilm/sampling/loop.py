@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stencilm import InternalError, allocate_mask, apply_mask
+from stencilm import InternalError, allocate_mask, apply_mask, forced_tokens
 
 from .pick import pick
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from stencilm import Matcher
+    from stencilm import Matcher, Vocabulary
 
     from .model import Model
 
@@ -29,7 +29,7 @@ class Finish(Enum):
     """Why a text ends."""
 
     STOP = "stop"
-    """The model chose a stop token, or nothing else could follow."""
+    """The model chose a stop token, or nothing could follow."""
     LENGTH = "length"
     """`max_tokens` were made, and the model would have gone on."""
 
@@ -54,26 +54,28 @@ class Step:
 def generate(
     model: Model,
     matcher: Matcher | None,
+    vocabulary: Vocabulary,
     prompt_ids: Sequence[int],
     *,
     max_tokens: int = 512,
     temperature: float = 0.0,
     top_p: float = 1.0,
     seed: int | None = None,
-    stop_ids: Collection[int] = (),
     skip_forced: bool = True,
 ) -> Iterator[Step]:
-    """Write after `prompt_ids`, one step for every token; the stop token is a step too.
+    """Write after `prompt_ids`, one step for every token.
+
+    A stop token is a step too, but the model is not asked for one where nothing else could come.
 
     Args:
         model: Where the logits come from. It is reset first.
         matcher: What may be written; None for anything. It ends where the text ends.
+        vocabulary: The model's tokens: those of the matcher.
         prompt_ids: At least one token.
         max_tokens: The most tokens to write.
         temperature: See `pick`.
         top_p: See `pick`.
         seed: The same seed, the same text.
-        stop_ids: What ends a text without a matcher; a matcher knows its own.
         skip_forced: Whether tokens that are certain skip the model's turn.
 
     Raises:
@@ -81,7 +83,7 @@ def generate(
     """
     if temperature < 0 or not 0 < top_p <= 1:
         raise ValueError("temperature must be at least 0, and top_p above 0 and at most 1")
-    guide = _Guide(matcher, model, stop_ids, skip_forced=skip_forced)
+    guide = _Guide(matcher, vocabulary, model, skip_forced=skip_forced)
     rng = np.random.default_rng(seed)
     unread = list(prompt_ids)
     model.reset()
@@ -116,16 +118,17 @@ class _Guide:
     def __init__(
         self,
         matcher: Matcher | None,
+        vocabulary: Vocabulary,
         model: Model,
-        stop_ids: Collection[int],
         *,
         skip_forced: bool,
     ) -> None:
         self._matcher = matcher
-        self._stop_ids = stop_ids
+        self._vocabulary = vocabulary
+        self._stop_ids = frozenset(vocabulary.stop_ids)
         self._skip_forced = skip_forced
         self._encode = model.encode
-        self._mask = allocate_mask(1, model.vocab_size)
+        self._mask = allocate_mask(1, max(model.vocab_size, vocabulary.size))
         self._certain: list[int] = []
         self.start_token()
 
@@ -140,7 +143,7 @@ class _Guide:
             return None
         begin = perf_counter()
         if self._skip_forced and not self._certain:
-            self._certain = self._matcher.forced_tokens(self._encode)
+            self._certain = forced_tokens(self._matcher, self._vocabulary, self._encode)
         token_id = self._certain.pop(0) if self._certain else self._fill(self._matcher)
         self.seconds += perf_counter() - begin
         return token_id

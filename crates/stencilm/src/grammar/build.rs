@@ -189,6 +189,11 @@ impl Exprs {
 
     /// Any of these.
     pub fn choice(&mut self, alternatives: &[ExprId]) -> ExprId {
+        self.choice_within(alternatives, DEEPEST_FACTOR)
+    }
+
+    /// A choice that is factored no deeper than `depth`.
+    fn choice_within(&mut self, alternatives: &[ExprId], depth: u32) -> ExprId {
         let mut members = Vec::with_capacity(alternatives.len());
         for &id in alternatives {
             match self.get(id) {
@@ -200,7 +205,7 @@ impl Exprs {
         members.sort_unstable();
         members.dedup();
         if members.len() > 1 {
-            self.merge_alternatives(&mut members);
+            self.merge_alternatives(&mut members, depth);
         }
         match members[..] {
             [] => self.nothing(),
@@ -248,7 +253,7 @@ impl Exprs {
     }
 
     /// Joins, factors and absorbs alternatives, in place. They stay sorted and different.
-    fn merge_alternatives(&mut self, members: &mut Vec<ExprId>) {
+    fn merge_alternatives(&mut self, members: &mut Vec<ExprId>, depth: u32) {
         self.unite_classes(members);
         self.unite_repeats(members);
         self.absorb_into_stars(members);
@@ -256,8 +261,8 @@ impl Exprs {
         if members.iter().any(|&id| id != empty && self.is_nullable(id)) {
             members.retain(|&id| id != empty);
         }
-        self.factor(members, Side::Head);
-        self.factor(members, Side::Tail);
+        self.factor(members, Side::Head, depth);
+        self.factor(members, Side::Tail, depth);
         members.sort_unstable();
         members.dedup();
     }
@@ -300,9 +305,32 @@ impl Exprs {
         }
     }
 
+    /// The parts that two or more sequences all begin with, and what is left of each; without
+    /// recursion, since such a beginning may be as long as the text.
+    fn common_head(&self, sequences: Vec<ExprId>) -> (Vec<ExprId>, Vec<ExprId>) {
+        let (mut head, mut rests) = (Vec::new(), sequences);
+        while rests.len() > 1 {
+            let split: Option<Vec<(ExprId, ExprId)>> = rests
+                .iter()
+                .map(|&id| match self.get(id) {
+                    Expr::Seq(first, rest) => Some((first, rest)),
+                    _ => None,
+                })
+                .collect();
+            match split {
+                Some(split) if split.iter().all(|part| part.0 == split[0].0) => {
+                    head.push(split[0].0);
+                    rests = split.into_iter().map(|part| part.1).collect();
+                }
+                _ => break,
+            }
+        }
+        (head, rests)
+    }
+
     /// `ab | ac` becomes `a(b | c)`, and `ac | bc` becomes `(a | b)c`.
-    fn factor(&mut self, members: &mut Vec<ExprId>, side: Side) {
-        if members.len() < 2 {
+    fn factor(&mut self, members: &mut Vec<ExprId>, side: Side, depth: u32) {
+        if members.len() < 2 || depth == 0 {
             return;
         }
         let empty = self.empty();
@@ -320,7 +348,12 @@ impl Exprs {
         for group in parts.chunk_by(|a, b| a.0 == b.0) {
             let common = group[0].0;
             let others: Vec<ExprId> = group.iter().map(|&(_, other)| other).collect();
-            let other = if others.len() == 1 { others[0] } else { self.choice(&others) };
+            let (more, others) = self.common_head(others);
+            let other = match others[..] {
+                [one] => one,
+                _ => self.choice_within(&others, depth - 1),
+            };
+            let other = more.iter().rev().fold(other, |rest, &part| self.seq2(part, rest));
             let joined = match side {
                 Side::Head => self.seq2(common, other),
                 Side::Tail => self.seq2(other, common),
@@ -332,6 +365,10 @@ impl Exprs {
         }
     }
 }
+
+/// So deep do alternatives nest that share beginnings, one within the other: what walks
+/// expressions may recurse.
+const DEEPEST_FACTOR: u32 = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {

@@ -7,9 +7,9 @@ use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 
 use crate::error::Error;
+use crate::grammar::Grammar;
 use crate::grammar::arena::Exprs;
 use crate::grammar::expr::{Expr, ExprId, RuleId};
-use crate::grammar::Grammar;
 
 impl Grammar {
     /// The start rule and the rules that it needs, breadth first, at most `most` of them, as EBNF.

@@ -55,9 +55,11 @@ impl Exprs {
         let empty = self.empty();
         match self.get(body) {
             Expr::Repeat { body: inner, min: 0 | 1, max: _ } => self.body_of_star(inner),
-            Expr::Seq(first, rest) if self.is_nullable(body) => {
-                let both = self.choice(&[first, rest]);
-                self.body_of_star(both)
+            Expr::Seq(..) if self.is_nullable(body) => {
+                // The whole sequence at once: it may be longer than the stack is deep.
+                let parts = self.spine(body);
+                let any = self.choice(&parts);
+                self.body_of_star(any)
             }
             Expr::Choice(list) => {
                 let members = self.list(list).to_vec();

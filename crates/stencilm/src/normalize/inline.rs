@@ -3,11 +3,11 @@
 //! A rule that is only another's name (`a ::= b`) gives way to that one. Inlined are rules that no
 //! chain of calls leads back to, except the start, if they are
 //! - hardly larger than a call (`comma ::= ","`),
-//! - regular and small: a number, blanks, a name,
-//! - or called from one place only and small.
+//! - regular and small (blanks, digits),
+//! - or called from one place only and not large.
 //!
-//! A large regular rule stays a rule on purpose: its masks are then found by its content alone,
-//! whatever follows the call.
+//! A larger regular rule (a string) stays a rule on purpose: its masks are then found by its
+//! content alone, whatever follows the call.
 
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, Exprs, RuleId, RuleSet};
@@ -17,8 +17,10 @@ use crate::normalize::rewrite::{Rewritten, replace_calls, size_within, with_call
 
 /// Parts of a rule that is inlined anywhere.
 const TINY: usize = 3;
-/// Parts of a regular rule, or of a rule with one call, that is inlined.
-const SMALL: usize = 24;
+/// Parts of a regular rule that is inlined anywhere.
+const SMALL: usize = 8;
+/// Parts of a rule that is inlined where it is the only call.
+const MEDIUM: usize = 24;
 
 /// Inlines rules, callees first. The rules themselves stay, some without a call.
 pub(crate) fn inline(rules: &mut RuleSet, budget: &mut Budget) -> Result<(), Error> {
@@ -42,9 +44,13 @@ pub(crate) fn inline(rules: &mut RuleSet, budget: &mut Budget) -> Result<(), Err
             let body = replace_calls(exprs, body, &mut done, budget, &mut called)?;
             rules.rules[at].1 = body;
             let is_recursive = component.len() > 1 || calls[at].contains(&rule);
-            let size = size_within(exprs, body, SMALL + 1);
-            let pays = size <= TINY || (size <= SMALL && (!exprs.has_calls(body) || uses[at] == 1));
-            if pays && !is_recursive && rule != rules.start.0 {
+            let size = size_within(exprs, body, MEDIUM + 1);
+            let most = match (exprs.has_calls(body), uses[at]) {
+                (_, 1) => MEDIUM,
+                (false, _) => SMALL,
+                (true, _) => TINY,
+            };
+            if size <= most && !is_recursive && rule != rules.start.0 {
                 inlined[at] = Some(body);
             }
         }

@@ -103,10 +103,20 @@ impl Residuals {
         let mut others = members.to_vec();
         others.remove(place);
         let other = self.exprs.and(&others);
-        let Some(bound) = self.length_bound(other, body)? else {
+        let reach = self.reach(body);
+        if max <= reach && min <= reach {
             return Ok(id);
+        }
+        let shape = self.shape(other);
+        let bound = if min == 0 && shape.is_exact {
+            shape.worst
+        } else {
+            match self.length_bound(other, body)? {
+                Some(bound) => bound,
+                None => return Ok(id),
+            }
         };
-        let reach = self.reach(body).saturating_add(bound);
+        let reach = reach.saturating_add(bound);
         let clipped_max = if max > reach { UNBOUNDED } else { max };
         let clipped_min = if clipped_max == UNBOUNDED { min.min(reach + 1) } else { min };
         let counter = self.exprs.repeat(body, clipped_min, clipped_max);

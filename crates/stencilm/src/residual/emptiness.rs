@@ -1,6 +1,8 @@
 //! Whether an expression matches any text: only intersections and complements can hide that none
 //! does.
 
+use std::{cmp::Reverse, collections::BinaryHeap};
+
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 
@@ -8,6 +10,9 @@ use crate::error::Error;
 use crate::grammar::{Expr, ExprId, Exprs};
 use crate::limits::Budget;
 use crate::residual::{Alive, NoRules, Residuals};
+
+/// Expressions looked at before lengths are compared, which costs as much as many of them.
+const ASK_LENGTHS_AFTER: usize = 200;
 
 /// Whether no text matches `id`, an expression without calls.
 ///
@@ -101,44 +106,47 @@ impl Residuals {
         }
     }
 
-    /// Depth-first search for a text, with what lengths tell as a short cut.
+    /// Looks for a text, shortest first as far as the shapes tell. After some steps without one,
+    /// the lengths that the conjuncts allow are compared, which may settle it.
     fn search(&mut self, id: ExprId) -> Result<bool, Error> {
+        // Each expression met, with the one that led to it.
+        let mut met: Vec<(ExprId, usize)> = vec![(id, 0)];
         let mut seen: HashSet<ExprId, FxBuildHasher> = HashSet::default();
-        // The path from `id` to the expression looked at, each with what is still to be tried.
-        let mut path: Vec<(ExprId, Vec<ExprId>)> = Vec::new();
-        let mut next = Some(id);
-        loop {
-            if let Some(at) = next.take() {
-                if self.is_surely_alive(at)? {
-                    self.known(at).alive = Alive::Yes;
-                    for (on_path, _) in path {
-                        self.known(on_path).alive = Alive::Yes;
-                    }
-                    return Ok(true);
-                }
-                seen.insert(at);
-                if seen.len() > self.limits.search {
-                    return Err(Error::limit("search", self.limits.search));
-                }
-                let rests = match self.known(at).alive {
-                    Alive::No => Vec::new(),
-                    _ => self.rests_of_and(at)?,
-                };
-                path.push((at, rests));
+        seen.insert(id);
+        let mut open = BinaryHeap::from([Reverse((0, 0))]);
+        let mut looked_at = 0;
+        while let Some(Reverse((_, place))) = open.pop() {
+            let at = met[place].0;
+            if self.is_surely_alive(at) {
+                self.mark_alive(&met, place);
+                return Ok(true);
             }
-            let Some((_, rests)) = path.last_mut() else {
-                break;
-            };
-            match rests.pop() {
-                Some(rest) if seen.contains(&rest) => {}
-                Some(rest) => next = Some(rest),
-                None => {
-                    path.pop();
+            looked_at += 1;
+            if looked_at == ASK_LENGTHS_AFTER
+                && let Expr::And(list) = self.exprs.get(id)
+            {
+                let members = self.exprs.list(list).to_vec();
+                if let Some(verdict) = self.length_verdict(&members)? {
+                    self.known(id).alive = if verdict { Alive::Yes } else { Alive::No };
+                    return Ok(verdict);
+                }
+            }
+            if looked_at > self.limits.search {
+                return Err(Error::limit("search", self.limits.search));
+            }
+            if self.known(at).alive == Alive::No {
+                continue;
+            }
+            for rest in self.rests_of_and(at)? {
+                if seen.insert(rest) {
+                    let shortest = self.shape(rest).shortest;
+                    open.push(Reverse((shortest, met.len())));
+                    met.push((rest, place));
                 }
             }
         }
         // Nothing that can be reached matches.
-        for at in seen {
+        for (at, _) in met {
             if matches!(self.exprs.get(at), Expr::And(_)) {
                 self.known(at).alive = Alive::No;
             }
@@ -146,27 +154,40 @@ impl Residuals {
         Ok(false)
     }
 
-    fn is_surely_alive(&mut self, id: ExprId) -> Result<bool, Error> {
-        let Expr::And(list) = self.exprs.get(id) else {
-            // Only an intersection can be empty, and `Nothing` is never tried.
-            return Ok(true);
-        };
-        if self.exprs.is_nullable(id) || self.known(id).alive == Alive::Yes {
-            return Ok(true);
-        }
-        let members = self.exprs.list(list).to_vec();
-        match self.length_verdict(&members)? {
-            Some(false) => {
-                self.known(id).alive = Alive::No;
-                Ok(false)
+    /// All on the way to something alive are alive.
+    fn mark_alive(&mut self, met: &[(ExprId, usize)], place: usize) {
+        let mut place = place;
+        loop {
+            let (at, from) = met[place];
+            self.known(at).alive = Alive::Yes;
+            if place == 0 {
+                return;
             }
-            Some(true) => Ok(true),
-            None => Ok(false),
+            place = from;
         }
     }
 
-    /// What an intersection leads to, whether empty or not; short ways out come last, to be tried
-    /// first.
+    fn is_surely_alive(&mut self, id: ExprId) -> bool {
+        let Expr::And(list) = self.exprs.get(id) else {
+            // Only an intersection can be empty, and `Nothing` is never tried.
+            return true;
+        };
+        if self.exprs.is_nullable(id) || self.known(id).alive == Alive::Yes {
+            return true;
+        }
+        // A counter beside one other condition, whose shortest text it lets through.
+        let &[a, b] = self.exprs.list(list) else {
+            return false;
+        };
+        let (counter, other) = if self.is_any_counted(a) { (a, b) } else { (b, a) };
+        let Expr::Repeat { min, max, .. } = self.exprs.get(counter) else {
+            return false;
+        };
+        let shape = self.shape(other);
+        self.is_any_counted(counter) && shape.is_exact && (min..=max).contains(&shape.shortest)
+    }
+
+    /// What an intersection leads to, whether empty or not.
     fn rests_of_and(&mut self, id: ExprId) -> Result<Vec<ExprId>, Error> {
         let Expr::And(list) = self.exprs.get(id) else {
             return Ok(Vec::new());
@@ -179,8 +200,6 @@ impl Residuals {
                 rests.push(rest);
             }
         }
-        rests.sort_by_key(|&rest| std::cmp::Reverse(self.exprs.is_nullable(rest)));
-        rests.reverse();
         Ok(rests)
     }
 }

@@ -11,10 +11,13 @@ use crate::grammar::{Expr, ExprId, UNBOUNDED};
 use crate::residual::Residuals;
 
 /// Steps spent on the lengths of one expression before the answer is "not known".
-const STEPS: usize = 20_000;
+const STEPS: usize = 4_000;
 
 /// Different sets of residuals, one a length, before the answer is "not known".
-const LAYERS: usize = 2_000;
+const LAYERS: usize = 1_000;
+
+/// Residuals that one expression may lead to before the bound on lengths is "not known".
+const MOST_STATES: usize = 64;
 
 /// Which lengths are there.
 #[derive(Debug)]
@@ -83,20 +86,27 @@ impl Residuals {
         other: ExprId,
         any: ExprId,
     ) -> Result<Option<u32>, Error> {
-        let mut bound = 0;
+        if let Some(&known) = self.length_bounds.get(&other) {
+            return Ok(known);
+        }
         let mut seen = vec![other];
+        let bound = self.find_length_bound(&mut seen, any)?;
+        // What was reached from here reaches no more than what was seen.
+        for id in seen {
+            self.length_bounds.insert(id, bound);
+        }
+        Ok(bound)
+    }
+
+    fn find_length_bound(
+        &mut self,
+        seen: &mut Vec<ExprId>,
+        any: ExprId,
+    ) -> Result<Option<u32>, Error> {
+        let mut bound = 0;
         let mut at = 0;
         let mut steps = STEPS;
         while at < seen.len() {
-            let Some(lengths) = self.lengths(seen[at], any)? else {
-                return Ok(None);
-            };
-            match (lengths.shortest(), lengths.all_from()) {
-                (Some(shortest), Some(all_from)) => bound = bound.max(shortest).max(all_from),
-                // A residual without a text never becomes part of a state.
-                (None, _) => {}
-                (Some(_), None) => return Ok(None),
-            }
             let Some(rests) = self.after_one_character(seen[at], any, &mut steps)? else {
                 return Ok(None);
             };
@@ -106,8 +116,19 @@ impl Residuals {
                 }
             }
             at += 1;
-            if seen.len() > 256 {
+            if seen.len() > MOST_STATES {
                 return Ok(None);
+            }
+        }
+        for at in 0..seen.len() {
+            let Some(lengths) = self.lengths(seen[at], any)? else {
+                return Ok(None);
+            };
+            match (lengths.shortest(), lengths.all_from()) {
+                (Some(shortest), Some(all_from)) => bound = bound.max(shortest).max(all_from),
+                // A residual without a text never becomes part of a state.
+                (None, _) => {}
+                (Some(_), None) => return Ok(None),
             }
         }
         Ok(u32::try_from(bound).ok())

@@ -12,6 +12,7 @@ mod lengths;
 pub(crate) mod loops;
 pub(crate) mod names;
 mod partition;
+mod shortest;
 pub(crate) mod spell;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::residual::calls::{Callee, Closure};
 use crate::residual::lengths::Lengths;
 use crate::residual::loops::Loop;
 use crate::residual::partition::{PartitionId, Partitions};
+use crate::residual::shortest::Shape;
 
 const UNKNOWN: u32 = u32::MAX;
 
@@ -61,6 +63,7 @@ struct Known {
     calls: Option<Arc<[(Callee, ExprId)]>>,
     closure: Option<Arc<Closure>>,
     lead: Option<Option<Arc<Loop>>>,
+    shape: Option<Shape>,
 }
 
 const NOTHING_KNOWN: Known = Known {
@@ -70,6 +73,7 @@ const NOTHING_KNOWN: Known = Known {
     calls: None,
     closure: None,
     lead: None,
+    shape: None,
 };
 
 /// The lazy automaton of one grammar.
@@ -85,6 +89,7 @@ pub(crate) struct Residuals {
     targets: Vec<u32>,
     known: Vec<Known>,
     lengths: FxHashMap<ExprId, Option<Arc<Lengths>>>,
+    length_bounds: FxHashMap<ExprId, Option<u32>>,
     /// The most characters, and the most bytes, of one token: counters beyond are clipped.
     longest: (u32, u32),
 }
@@ -113,6 +118,7 @@ impl Residuals {
             targets: Vec::new(),
             known: Vec::new(),
             lengths: FxHashMap::default(),
+            length_bounds: FxHashMap::default(),
             longest,
         }
     }

@@ -101,8 +101,8 @@ impl Points {
         let mut outside: Vec<Range<usize>> = Vec::new();
         let mut next = 0;
         for &(low, high) in class.clamp(0x80, u32::MAX).ranges() {
-            let from = next + self.codes[next..].partition_point(|&code| code < low);
-            let to = from + self.codes[from..].partition_point(|&code| code <= high);
+            let from = self.first_from(next, low);
+            let to = self.first_from(from, high + 1);
             match outside.last_mut() {
                 _ if from == next => {}
                 Some(last) if last.end == next => last.end = from,
@@ -115,6 +115,18 @@ impl Points {
             _ => outside.push(next..self.codes.len()),
         }
         outside
+    }
+
+    /// The place of the first code point that is at least `code`, which is not before `at`.
+    fn first_from(&self, mut at: usize, code: u32) -> usize {
+        // Strides that double: classes have few ranges that are far apart or many that are near.
+        let mut stride = 1;
+        while self.codes.get(at + stride).is_some_and(|&other| other < code) {
+            at += stride;
+            stride *= 2;
+        }
+        let end = self.codes.len().min(at + stride);
+        at + self.codes[at..end].partition_point(|&other| other < code)
     }
 
     /// The memory it takes, in bytes.

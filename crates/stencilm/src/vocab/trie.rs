@@ -87,6 +87,8 @@ impl Trie {
             builder.copy_below(source, *node);
             return builder.finish();
         }
+        let nodes = sources.iter().map(|(trie, node)| (trie.end(*node) - node) as usize);
+        builder.reserve(nodes.sum());
         let node = |&(trie, node): &(_, u32)| Branch { byte: 0, trie, node };
         let mut branches: Vec<Branch> = sources.iter().map(node).collect();
         let mut levels = vec![Level::below(0..sources.len(), &mut branches)];
@@ -102,12 +104,13 @@ impl Trie {
             level.next += same;
             builder.open(byte);
             for branch in &branches[from..from + same] {
-                builder.merge_tokens(branch.trie.tokens_at(branch.node));
+                builder.push_tokens(branch.trie.tokens_at(branch.node));
             }
             if same == 1 {
                 builder.copy_below(branches[from].trie, branches[from].node);
                 builder.close();
             } else {
+                builder.settle_tokens();
                 levels.push(Level::below(from..from + same, &mut branches));
             }
         }
@@ -316,7 +319,8 @@ impl Level {
             let children = trie.children(node);
             branches.extend(children.map(|node| Branch { byte: trie.byte(node), trie, node }));
         }
-        branches[from..].sort_by_key(|branch| branch.byte);
+        // Any order among equal bytes will do, since tokens are sorted where they meet.
+        branches[from..].sort_unstable_by_key(|branch| branch.byte);
         Self { from, next: from }
     }
 }

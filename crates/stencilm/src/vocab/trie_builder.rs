@@ -31,6 +31,13 @@ impl TrieBuilder {
         builder
     }
 
+    /// Makes room for this many more nodes.
+    pub(crate) fn reserve(&mut self, nodes: usize) {
+        self.bytes.reserve(nodes);
+        self.ends.reserve(nodes);
+        self.token_starts.reserve(nodes + 1);
+    }
+
     /// How many nodes below the root are open.
     pub(crate) fn depth(&self) -> usize {
         self.path.len() - 1
@@ -49,17 +56,23 @@ impl TrieBuilder {
         self.tokens.push(token);
     }
 
-    /// Adds tokens of the node that was opened last, which may overlap with those it has.
-    pub(crate) fn merge_tokens(&mut self, more: &[u32]) {
+    /// Adds tokens of the node that was opened last.
+    pub(crate) fn push_tokens(&mut self, tokens: &[u32]) {
+        self.tokens.extend_from_slice(tokens);
+    }
+
+    /// Sorts the tokens of the node that was opened last and drops repeated ones.
+    pub(crate) fn settle_tokens(&mut self) {
         let start = self.token_starts[self.token_starts.len() - 1] as usize;
-        let has_some = self.tokens.len() > start;
-        self.tokens.extend_from_slice(more);
-        if has_some && !more.is_empty() {
-            let mut own = self.tokens.split_off(start);
-            own.sort_unstable();
-            own.dedup();
-            self.tokens.append(&mut own);
+        self.tokens[start..].sort_unstable();
+        let mut kept = start;
+        for at in start..self.tokens.len() {
+            if kept == start || self.tokens[kept - 1] != self.tokens[at] {
+                self.tokens[kept] = self.tokens[at];
+                kept += 1;
+            }
         }
+        self.tokens.truncate(kept);
     }
 
     /// Copies everything strictly below `node` to the innermost open node, which must have no

@@ -40,7 +40,6 @@ fn spans(
     let mut found = vec![false; size * size];
     let mut of = |id: ExprId| spans(exprs, id, text, known, done);
     match exprs.get(id) {
-        Expr::Nothing => {}
         Expr::Empty => (0..size).for_each(|at| found[at * size + at] = true),
         Expr::Bytes { literal, from } => {
             mark(&mut found, text, &exprs.literal(literal)[from as usize..]);
@@ -92,7 +91,7 @@ fn spans(
             }
         }
         Expr::Call(rule) => found.clone_from(&known[rule.0 as usize]),
-        Expr::Partial { .. } | Expr::Token(_) | Expr::Names { .. } => {}
+        Expr::Nothing | Expr::Partial { .. } | Expr::Token(_) | Expr::Names { .. } => {}
     }
     done.insert(id, found.clone());
     found

@@ -57,7 +57,7 @@ pub(crate) fn expr_of(exprs: &mut Exprs, piece: &Piece) -> ExprId {
             let class = CharSet::of(letters.iter().copied());
             exprs.chars(&class, Spelling::Text)
         }
-        Piece::Call(rule) => exprs.call(RuleId(*rule as u32)),
+        Piece::Call(rule) => exprs.call(rule_id(*rule)),
         Piece::Seq(parts) => {
             let parts: Vec<ExprId> = parts.iter().map(|part| expr_of(exprs, part)).collect();
             exprs.seq(&parts)
@@ -79,4 +79,9 @@ pub(crate) fn expr_of(exprs: &mut Exprs, piece: &Piece) -> ExprId {
             exprs.minus(a, b)
         }
     }
+}
+
+/// The id of a rule by its place.
+pub(crate) fn rule_id(rule: usize) -> RuleId {
+    RuleId(u32::try_from(rule).expect("tests have few rules"))
 }

@@ -16,7 +16,8 @@ pub(crate) struct Words(Vec<Vec<bool>>);
 
 impl Words {
     pub(crate) fn none() -> Self {
-        Self((0..=LONGEST).map(|length| vec![false; 3_usize.pow(length as u32)]).collect())
+        let counts = std::iter::successors(Some(1_usize), |count| Some(count * 3));
+        Self(counts.take(LONGEST + 1).map(|count| vec![false; count]).collect())
     }
 
     pub(crate) fn empty_word() -> Self {
@@ -29,9 +30,13 @@ impl Words {
         let mut found = Vec::new();
         for (length, words) in self.0.iter().enumerate() {
             for (word, _) in words.iter().enumerate().filter(|(_, has)| **has) {
-                let letter =
-                    |at: usize| char::from(b'a' + (word / 3_usize.pow(at as u32) % 3) as u8);
-                found.push((0..length).rev().map(letter).collect());
+                let mut rest = word;
+                let mut text = String::new();
+                for _ in 0..length {
+                    text.insert(0, ['a', 'b', 'c'][rest % 3]);
+                    rest /= 3;
+                }
+                found.push(text);
             }
         }
         found
@@ -125,7 +130,6 @@ fn words_of_expr(
     }
     let mut of = |id: ExprId| words_of_expr(exprs, id, known, done);
     let words = match exprs.get(id) {
-        Expr::Nothing => Words::none(),
         Expr::Empty => Words::empty_word(),
         Expr::Bytes { literal, from } => Words::word(&exprs.literal(literal)[from as usize..]),
         Expr::OneOf { literals, low, high, depth } => {
@@ -137,7 +141,7 @@ fn words_of_expr(
         }
         Expr::Bytes1(set) => {
             let set = exprs.byte_set_of(set);
-            Words::letters(|letter| set.contains(letter as u8))
+            Words::letters(|letter| u8::try_from(letter).is_ok_and(|byte| set.contains(byte)))
         }
         Expr::Chars { class, spelling: _ } => {
             Words::letters(|letter| exprs.class(class).contains(letter))
@@ -157,7 +161,7 @@ fn words_of_expr(
         }
         Expr::Not(body) => of(body).others(),
         Expr::Call(rule) => known[rule.0 as usize].clone(),
-        Expr::Partial { .. } | Expr::Token(_) | Expr::Names { .. } => Words::none(),
+        Expr::Nothing | Expr::Partial { .. } | Expr::Token(_) | Expr::Names { .. } => Words::none(),
     };
     done.insert(id, words.clone());
     words

@@ -72,11 +72,28 @@ pub(crate) enum Token {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Tokens(pub(crate) Vec<Token>);
 
-/// Grammars with vocabularies and walks of at most `steps` tokens.
-pub(crate) fn cases<G>(grammars: G, steps: usize) -> impl Strategy<Value = Case>
-where
-    G: Strategy<Value = Plain>,
-{
+/// Grammars with vocabularies in which every byte is a token, and walks of at most `steps`.
+pub(crate) fn cases(
+    grammars: impl Strategy<Value = Plain>,
+    steps: usize,
+) -> impl Strategy<Value = Case> {
+    cases_with(grammars, Just(Bytes::All), steps)
+}
+
+/// The same with vocabularies that may lack bytes: liveness is over what the tokens spell.
+pub(crate) fn sparse_cases(
+    grammars: impl Strategy<Value = Plain>,
+    steps: usize,
+) -> impl Strategy<Value = Case> {
+    let bytes = prop_oneof![1 => Just(Bytes::Used), 1 => any::<u16>().prop_map(Bytes::Some)];
+    cases_with(grammars, bytes, steps)
+}
+
+fn cases_with(
+    grammars: impl Strategy<Value = Plain>,
+    bytes: impl Strategy<Value = Bytes>,
+    steps: usize,
+) -> impl Strategy<Value = Case> {
     let words = || select(vec!["", "a", "b", "c", "é", "ab", "ca", "aab", "\\u00", "\"", "bcé"]);
     let recipe = prop_oneof![
         8 => (any::<u8>(), any::<u8>(), 2_u8..=6).prop_map(|(a, b, c)| Recipe::Cut(a, b, c)),
@@ -85,11 +102,6 @@ where
         1 => (words(), 5_u8..60).prop_map(|(word, times)| Recipe::Long(word, times)),
         1 => any::<u8>().prop_map(Recipe::Again),
         1 => Just(Recipe::NoText),
-    ];
-    let bytes = prop_oneof![
-        3 => Just(Bytes::Used),
-        2 => Just(Bytes::All),
-        1 => any::<u16>().prop_map(Bytes::Some),
     ];
     (grammars, bytes, vec(recipe, 0..=20), vec(any::<u16>(), 1..=steps))
         .prop_map(|(grammar, bytes, recipes, choices)| Case { grammar, bytes, recipes, choices })

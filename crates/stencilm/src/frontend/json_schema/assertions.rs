@@ -301,10 +301,7 @@ impl Schemas<'_> {
     }
 
     /// The language of the `pattern` at a place.
-    pub(crate) fn pattern(
-        &mut self,
-        place: Place,
-    ) -> Result<PatternId, Error> {
+    pub(crate) fn pattern(&mut self, place: Place) -> Result<PatternId, Error> {
         let document = self.sources.document(place);
         let Some(text) = document.as_str(place.node) else {
             return Err(self.sources.error("a string is expected here", place));
@@ -377,8 +374,7 @@ impl Schemas<'_> {
         if min == 0 && max == UNBOUNDED {
             return Ok(());
         }
-        let is_any = inner == ANY
-            || (array.prefix.is_empty() && array.items == inner);
+        let is_any = inner == ANY || (array.prefix.is_empty() && array.items == inner);
         if is_any {
             array.min = array.min.max(min);
             array.max = array.max.min(max);

@@ -4,8 +4,8 @@
 use crate::error::Error;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, Member, NEVER, ObjectShape, Place, Refusal, Shape, ShapeId,
-    StringShape, TermId,
+    ANY, ArrayShape, Member, NEVER, ObjectShape, Place, Refusal, Shape, ShapeId, StringShape,
+    TermId,
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::frontend::json_schema::texts::Pattern;

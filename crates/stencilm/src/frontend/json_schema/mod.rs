@@ -22,6 +22,7 @@ mod object_table;
 mod objects;
 mod options;
 mod reach;
+mod report;
 mod rules;
 mod schemas;
 mod shape;
@@ -43,6 +44,7 @@ use rules::SchemaRules;
 use schemas::Schemas;
 
 pub use options::{Additional, Dialect, Formats, JsonSchemaOptions, Unsupported, Whitespace};
+pub use report::{Report, report};
 
 /// The grammar of the JSON texts that are valid for a schema.
 ///

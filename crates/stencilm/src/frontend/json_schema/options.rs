@@ -9,7 +9,6 @@
 /// assert!(!options.nullable);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub struct JsonSchemaOptions {
     /// White space between tokens. None comes before or after the whole value.
     pub whitespace: Whitespace,

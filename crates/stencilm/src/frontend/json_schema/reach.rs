@@ -8,8 +8,8 @@ use crate::error::{Error, ErrorKind, Location};
 use crate::frontend::json_schema::options::{Dialect, JsonSchemaOptions, Unsupported};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, NEVER, NumberShape, ObjectShape, PatternId, Shape, ShapeId, StringShape,
-    TermId,
+    ANY, ArrayShape, NEVER, NumberShape, ObjectShape, PatternId, Refusal, Shape, ShapeId,
+    StringShape, TermId,
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::frontend::json_schema::texts::{Patterns, Texts};
@@ -105,17 +105,54 @@ impl Compiled {
     }
 }
 
+/// What a value of the document's root may have inside.
+#[derive(Debug)]
+pub(crate) struct Reached {
+    root: TermId,
+    /// Each shape once, the outer ones first.
+    order: Vec<ShapeId>,
+    classes: FxHashMap<(ShapeId, usize), Arc<[NameClass]>>,
+    /// What is not enforced, because the caller said so.
+    pub(crate) refusals: Vec<Refusal>,
+}
+
 impl Schemas<'_> {
-    /// Looks at all shapes that a value of the document's root may have inside.
+    /// Compiles the schema.
     ///
     /// # Errors
     /// A schema is malformed, asks for what cannot be enforced, or has no value at all.
     pub(crate) fn compile(mut self) -> Result<Compiled, Error> {
-        let root_place = self.sources.root();
-        let root = self.schema(root_place)?;
+        let reached = self.explore()?;
+        let root = self.evaluate(reached.root)?;
+        let has_plain_integers = self.sources.dialect(self.sources.root()) == Dialect::Draft4;
+        let compiled = Compiled {
+            options: self.options.clone(),
+            of_term: (0..self.terms.len()).map(|at| self.shape_of(term_at(at))).collect(),
+            alive: vec![false; self.shapes.len()],
+            texts: self.texts,
+            patterns: self.patterns,
+            shapes: self.shapes,
+            root,
+            classes: reached.classes,
+            limits: self.budget.limits,
+            has_plain_integers,
+        };
+        compiled.settle(&reached.order, self.budget)
+    }
+
+    /// Looks at all shapes that a value of the document's root may have inside.
+    ///
+    /// # Errors
+    /// A schema is malformed or asks for what cannot be enforced.
+    pub(crate) fn explore(&mut self) -> Result<Reached, Error> {
+        let root = self.schema(self.sources.root())?;
+        let mut reached = Reached {
+            root,
+            order: Vec::new(),
+            classes: FxHashMap::default(),
+            refusals: Vec::new(),
+        };
         let mut todo = vec![root];
-        let mut order: Vec<ShapeId> = Vec::new();
-        let mut classes = FxHashMap::default();
         let mut seen: Vec<bool> = Vec::new();
         while let Some(term) = todo.pop() {
             self.budget.tick()?;
@@ -127,16 +164,17 @@ impl Schemas<'_> {
             if std::mem::replace(&mut seen[at], true) {
                 continue;
             }
-            order.push(id);
-            if order.len() > self.budget.limits.rules {
+            reached.order.push(id);
+            if reached.order.len() > self.budget.limits.rules {
                 return Err(Error::limit("rules", self.budget.limits.rules));
             }
             let shape = self.shape(id).clone();
-            if let Some(refusal) = shape.refusal()
-                && self.options.unsupported == Unsupported::Refuse
-            {
-                let location = self.sources.location(refusal.place);
-                return Err(Error::unsupported(refusal.feature, location));
+            if let Some(refusal) = shape.refusal() {
+                if self.options.unsupported == Unsupported::Refuse {
+                    let location = self.sources.location(refusal.place);
+                    return Err(Error::unsupported(refusal.feature, location));
+                }
+                reached.refusals.push(refusal);
             }
             for array in &shape.arrays {
                 todo.extend_from_slice(&array.prefix);
@@ -149,25 +187,11 @@ impl Schemas<'_> {
                 let found = self.name_classes(object)?;
                 todo.extend(found.iter().map(|class| class.value));
                 if !found.is_empty() {
-                    classes.insert((id, at), found.into());
+                    reached.classes.insert((id, at), found.into());
                 }
             }
         }
-        let root = self.evaluate(root)?;
-        let has_plain_integers = self.sources.dialect(root_place) == Dialect::Draft4;
-        let compiled = Compiled {
-            options: self.options.clone(),
-            of_term: (0..self.terms.len()).map(|at| self.shape_of(term_at(at))).collect(),
-            alive: vec![false; self.shapes.len()],
-            texts: self.texts,
-            patterns: self.patterns,
-            shapes: self.shapes,
-            root,
-            classes,
-            limits: self.budget.limits,
-            has_plain_integers,
-        };
-        compiled.settle(&order, self.budget)
+        Ok(reached)
     }
 
     /// The classes of the names that an object does not list.
@@ -386,6 +410,7 @@ impl Compiled {
     }
 }
 
-fn term_at(at: usize) -> TermId {
+/// The term at a place of the table.
+pub(crate) fn term_at(at: usize) -> TermId {
     TermId(document::index(at))
 }

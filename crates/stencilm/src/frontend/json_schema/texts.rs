@@ -93,7 +93,7 @@ impl Patterns {
         if let Some(&id) = self.ids.get(&key) {
             return Ok(id);
         }
-        let regex = parse(format.regex(), RegexOptions::default(), budget)?;
+        let regex = parse(&format.regex(), RegexOptions::default(), budget)?;
         Ok(self.add(key, regex))
     }
 

@@ -50,7 +50,8 @@ impl<'p, 'b> Pass<'p, 'b> {
     ) -> Result<(PrefixStates, ByState), Error> {
         let (states, behind) = prefixes(algebra, root)?;
         let after = vec![last; states.len()];
-        let mut pass = Pass { algebra, states, behind, conditions: FxHashMap::default(), copies: 1 };
+        let mut pass =
+            Pass { algebra, states, behind, conditions: FxHashMap::default(), copies: 1 };
         let texts = pass.before(root, &after)?;
         Ok((pass.states, texts))
     }

@@ -1,0 +1,159 @@
+//! What becomes of each keyword of a schema: enforced, enforced more narrowly, an annotation, or
+//! widened because the caller asked for it.
+
+use crate::error::Error;
+use crate::frontend::json_schema::formats::Format;
+use crate::frontend::json_schema::options::{Dialect, Formats, JsonSchemaOptions};
+use crate::frontend::json_schema::schemas::Schemas;
+use crate::frontend::json_schema::shape::Place;
+use crate::frontend::json_schema::terms::Term;
+use crate::limits::Budget;
+
+/// What compiling a schema means for its keywords. Each list has the JSON Pointer of a keyword's
+/// value and a text; equal subschemas are listed once, subschemas that no value reaches are not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Keywords that are enforced exactly.
+    pub enforced: Vec<(String, String)>,
+    /// Keywords of which only a part is allowed: no output breaks them, and some valid output
+    /// never comes.
+    pub narrower: Vec<(String, String)>,
+    /// Keywords that ask for nothing.
+    pub annotations: Vec<(String, String)>,
+    /// Assertions that are not enforced, which only [`Unsupported::Widen`] allows.
+    ///
+    /// [`Unsupported::Widen`]: crate::frontend::json_schema::Unsupported::Widen
+    pub widened: Vec<(String, String)>,
+}
+
+/// What [`grammar`](crate::frontend::json_schema::grammar) makes of a schema.
+///
+/// ```
+/// use stencilm::Budget;
+/// use stencilm::frontend::json_schema::{JsonSchemaOptions, report};
+///
+/// let schema = r#"{"type": "string", "format": "color", "title": "Paint"}"#;
+/// let report = report(schema, &JsonSchemaOptions::default(), &mut Budget::default())?;
+/// assert_eq!(report.enforced, [("/type".to_owned(), "type".to_owned())]);
+/// assert_eq!(report.annotations[0].1, "format: `color` is unknown");
+/// # Ok::<(), stencilm::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`grammar`](crate::frontend::json_schema::grammar).
+pub fn report(
+    schema: &str,
+    options: &JsonSchemaOptions,
+    budget: &mut Budget,
+) -> Result<Report, Error> {
+    let mut schemas = Schemas::new(schema, options, budget)?;
+    let reached = schemas.explore()?;
+    let mut report = Report::default();
+    for at in 0..schemas.terms.len() {
+        let term = crate::frontend::json_schema::reach::term_at(at);
+        if let Term::Schema(place) = *schemas.terms.get(term)
+            && schemas.shape_of(term).is_some()
+        {
+            schemas.describe(place, &mut report);
+        }
+    }
+    for refusal in reached.refusals {
+        let entry = (schemas.pointer(refusal.place), refusal.feature.to_owned());
+        if !report.widened.contains(&entry) {
+            report.widened.push(entry);
+        }
+    }
+    let Report { enforced, widened, .. } = &mut report;
+    enforced.retain(|(pointer, _)| !widened.iter().any(|(known, _)| known == pointer));
+    Ok(report)
+}
+
+impl Schemas<'_> {
+    fn pointer(&self, place: Place) -> String {
+        match self.sources.location(place) {
+            crate::error::Location::Pointer(pointer) => pointer,
+            crate::error::Location::Whole | crate::error::Location::Offset(_) => String::new(),
+        }
+    }
+
+    fn describe(&self, place: Place, report: &mut Report) {
+        let dialect = self.sources.dialect(place);
+        let document = self.sources.document(place);
+        let is_reference = dialect <= Dialect::Draft7
+            && document.find(place.node, "$ref").is_some_and(|r| document.as_str(r).is_some());
+        for (keyword, node) in document.members(place.node) {
+            let pointer = self.pointer(Place { node, ..place });
+            if is_reference && keyword != "$ref" {
+                if is_assertion(keyword, Dialect::Draft2020) {
+                    let text = format!("{keyword}: this dialect ignores what stands beside $ref");
+                    report.annotations.push((pointer, text));
+                }
+                continue;
+            }
+            match keyword {
+                "format" => self.describe_format(place, node, pointer, report),
+                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
+                    let text = format!("{keyword}: numbers are written without an exponent");
+                    report.narrower.push((pointer, text));
+                }
+                "enum" | "const" if is_assertion(keyword, dialect) => {
+                    let text = format!("{keyword}: each string has one spelling");
+                    report.narrower.push((pointer, text));
+                }
+                "nullable" if self.options.nullable => {
+                    report.enforced.push((pointer, keyword.to_owned()));
+                }
+                _ if is_assertion(keyword, dialect) => {
+                    report.enforced.push((pointer, keyword.to_owned()));
+                }
+                "$schema" | "$id" | "id" | "$anchor" | "$defs" | "definitions" | "$vocabulary"
+                | "$dynamicAnchor" | "$recursiveAnchor" => {}
+                "title" | "description" | "default" | "examples" | "$comment" | "deprecated"
+                | "readOnly" | "writeOnly" | "contentEncoding" | "contentMediaType"
+                | "contentSchema" => report.annotations.push((pointer, keyword.to_owned())),
+                _ => report.annotations.push((pointer, format!("{keyword}: unknown keyword"))),
+            }
+        }
+    }
+
+    fn describe_format(
+        &self,
+        place: Place,
+        node: crate::frontend::json_schema::document::NodeId,
+        pointer: String,
+        report: &mut Report,
+    ) {
+        let name = self.sources.document(place).as_str(node).unwrap_or_default();
+        match Format::of_name(name) {
+            _ if self.options.formats == Formats::Ignored => {
+                report.annotations.push((pointer, format!("format: `{name}`, as asked")));
+            }
+            Some(format) if format.is_exact() => {
+                report.enforced.push((pointer, format!("format: `{name}`")));
+            }
+            Some(format) => {
+                let text = format!("format: `{name}`: {}", format.narrowing());
+                report.narrower.push((pointer, text));
+            }
+            None => report.annotations.push((pointer, format!("format: `{name}` is unknown"))),
+        }
+    }
+}
+
+/// Whether a keyword asserts something in a dialect.
+fn is_assertion(keyword: &str, dialect: Dialect) -> bool {
+    match keyword {
+        "type" | "enum" | "properties" | "required" | "items" | "additionalProperties"
+        | "patternProperties" | "additionalItems" | "minItems" | "maxItems" | "uniqueItems"
+        | "minLength" | "maxLength" | "pattern" | "minProperties" | "maxProperties" | "$ref"
+        | "allOf" | "anyOf" | "oneOf" | "not" | "dependencies" | "minimum" | "maximum"
+        | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => true,
+        "const" | "contains" | "propertyNames" => dialect >= Dialect::Draft6,
+        "if" | "then" | "else" => dialect >= Dialect::Draft7,
+        "dependentRequired" | "dependentSchemas" | "minContains" | "maxContains"
+        | "unevaluatedItems" | "unevaluatedProperties" => dialect >= Dialect::Draft2019,
+        "$recursiveRef" => dialect == Dialect::Draft2019,
+        "prefixItems" | "$dynamicRef" => dialect >= Dialect::Draft2020,
+        _ => false,
+    }
+}

@@ -1,0 +1,107 @@
+//! How many characters a text must still have: what decides nearly every question of emptiness.
+
+use crate::grammar::{Expr, ExprId};
+use crate::residual::Residuals;
+
+/// Lengths in characters, as far as the shape of an expression tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// No text is shorter. Some text is just so long if `is_exact`.
+    pub(crate) shortest: u32,
+    /// Whatever remains after some bytes of a text has a text of at most so many more characters,
+    /// if `is_exact`.
+    pub(crate) worst: u32,
+    /// Nothing inside hides what matches.
+    pub(crate) is_exact: bool,
+}
+
+impl Residuals {
+    /// The lengths of `id`'s texts, an expression without calls.
+    pub(crate) fn shape(&mut self, id: ExprId) -> Shape {
+        if let Some(shape) = self.known(id).shape {
+            return shape;
+        }
+        let shape = self.find_shape(id);
+        self.known(id).shape = Some(shape);
+        shape
+    }
+
+    fn find_shape(&mut self, id: ExprId) -> Shape {
+        let exact = |shortest, worst| Shape { shortest, worst, is_exact: true };
+        match self.exprs.get(id) {
+            Expr::Nothing | Expr::Empty => exact(0, 0),
+            Expr::Bytes { literal, from } => {
+                let rest = &self.exprs.literal(literal)[from as usize..];
+                // A backslash may begin an escape, several bytes for one character.
+                let is_exact = !rest.contains(&b'\\');
+                let length = characters(rest);
+                Shape { is_exact, ..exact(length, length) }
+            }
+            Expr::OneOf { literals, low, high, depth } => {
+                let run = &self.exprs.literal_ids(literals)[low as usize..high as usize];
+                let lengths =
+                    run.iter().map(|&id| characters(&self.exprs.literal(id)[depth as usize..]));
+                let (shortest, worst) = lengths
+                    .fold((u32::MAX, 0), |(low, high), length| (low.min(length), high.max(length)));
+                let is_exact = false;
+                Shape { is_exact, ..exact(shortest, worst) }
+            }
+            Expr::Bytes1(set) => {
+                // A continuation byte ends a character that was counted at its first byte.
+                let is_inner = self.exprs.byte_set_of(set).iter().all(|byte| byte & 0xC0 == 0x80);
+                if is_inner { exact(0, 0) } else { exact(1, 1) }
+            }
+            Expr::Chars { .. } => exact(1, 1),
+            // The character was counted at its first byte.
+            Expr::Partial { .. } => exact(0, 0),
+            Expr::Seq(..) => {
+                let mut whole = exact(0, 0);
+                for part in self.exprs.spine(id).into_iter().rev() {
+                    let first = self.shape(part);
+                    whole = Shape {
+                        shortest: first.shortest.saturating_add(whole.shortest),
+                        worst: first.worst.saturating_add(whole.shortest).max(whole.worst),
+                        is_exact: first.is_exact && whole.is_exact,
+                    };
+                }
+                whole
+            }
+            Expr::Choice(list) => {
+                let members = self.exprs.list(list).to_vec();
+                let mut whole = exact(u32::MAX, 0);
+                for member in members {
+                    let part = self.shape(member);
+                    whole = Shape {
+                        shortest: whole.shortest.min(part.shortest),
+                        worst: whole.worst.max(part.worst),
+                        is_exact: whole.is_exact && part.is_exact,
+                    };
+                }
+                whole
+            }
+            Expr::Repeat { body, min, .. } => {
+                let body = self.shape(body);
+                let others = min.saturating_sub(1);
+                Shape {
+                    shortest: body.shortest.saturating_mul(min),
+                    worst: body.worst.saturating_add(body.shortest.saturating_mul(others)),
+                    is_exact: body.is_exact,
+                }
+            }
+            Expr::And(list) => {
+                let members = self.exprs.list(list).to_vec();
+                let shortest = members.into_iter().map(|member| self.shape(member).shortest).max();
+                Shape { shortest: shortest.unwrap_or(0), worst: u32::MAX, is_exact: false }
+            }
+            Expr::Not(_) | Expr::Token(_) | Expr::Call(_) | Expr::Names { .. } => {
+                Shape { shortest: 0, worst: u32::MAX, is_exact: false }
+            }
+        }
+    }
+}
+
+/// How many characters begin in these bytes.
+fn characters(bytes: &[u8]) -> u32 {
+    let count = bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
