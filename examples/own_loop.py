@@ -18,7 +18,7 @@ path = next(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
 model = OpenVINOModel(path)
 vocabulary = stencilm.Vocabulary.load(path)
 schema = (Path(__file__).parent / "person.json").read_text()
-grammar = stencilm.Grammar.from_json_schema(schema)
+grammar = stencilm.Grammar.from_json_schema(schema, indent=2)
 matcher = stencilm.Compiler(vocabulary).compile(grammar).matcher()
 
 mask = stencilm.allocate_mask(1, model.vocab_size)

@@ -119,13 +119,13 @@ class Grammar:
     def from_regex(
         cls, pattern: str, *, limits: Limits | None = None, cancel: _core.Cancel | None = None
     ) -> Grammar:
-        """The texts that match a regular expression (ECMA-262, `u` flag) from end to end.
+        r"""The texts that match a regular expression (ECMA-262, `u` flag) from end to end.
 
         Raises:
             GrammarSyntaxError: Not a regular expression; `location` is a byte offset.
             UnsupportedError: A construct that is not regular, such as a back-reference.
 
-        >>> Grammar.from_regex(r"(a|b)\\\\1")
+        >>> Grammar.from_regex(r"(a|b)\1")
         Traceback (most recent call last):
         stencilm._exceptions.UnsupportedError: at byte 5: ...
         """

@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from calling import Run, Write
+    from conftest import Run, Write
 
 GOOD = {"name": "Bo", "age": 7, "email": "b@o.org", "role": "user", "tags": ["x"]}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from calling import Run
+    from conftest import Run
 
 
 def test_the_grammar(run: Run) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from calling import Run
+    from conftest import Run
     from numpy.typing import NDArray
 
 STOP = 256

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from calling import Run
+    from conftest import Run
 
 
 def test_for_people(run: Run) -> None:

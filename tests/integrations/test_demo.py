@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ for library in ("typer", "rich", "openvino_genai", "tokenizers", "jinja2"):
     pytest.importorskip(library, reason=f"{library} is not installed")
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 
-from models_here import PERSON, needs_smollm2  # noqa: E402
+pytestmark = pytest.mark.usefixtures("smollm2")
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,19 +33,17 @@ def stencilm(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[st
     )
 
 
-@needs_smollm2
-def test_a_person_is_described_in_valid_json() -> None:
+def test_a_person_is_described_in_valid_json(person: Any) -> None:
     schema = ("--schema", "examples/person.json")
     made = stencilm("generate", *schema, "Describe Maria Lopez, 34")
     assert made.returncode == 0, made.stderr
-    jsonschema.validate(json.loads(made.stdout), PERSON)
+    jsonschema.validate(json.loads(made.stdout), person)
     for figure in ("tokens", "ms a token", "mask p50", "stencil", "first mask", "forced"):
         assert figure in made.stderr
     judged = stencilm("check", *schema, stdin=made.stdout)
     assert (judged.returncode, judged.stdout) == (0, "valid\n")
 
 
-@needs_smollm2
 def test_without_the_stencil_it_is_not_valid() -> None:
     schema = ("--schema", "examples/person.json")
     made = stencilm("generate", *schema, "--free", "--max-tokens", "60", "Describe Maria Lopez, 34")
@@ -52,7 +51,6 @@ def test_without_the_stencil_it_is_not_valid() -> None:
     assert "valid for --schema: no" in made.stderr
 
 
-@needs_smollm2
 def test_what_the_model_likes_next() -> None:
     asked = stencilm(
         "next",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,8 +13,6 @@ pytest.importorskip("openvino", reason="OpenVINO is not installed")
 pytest.importorskip("openvino_genai", reason="OpenVINO GenAI is not installed")
 pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
-
-from models_here import PERSON, SMOLLM2, needs_smollm2  # noqa: E402
 
 from stencilm import Compiler, Grammar, Vocabulary  # noqa: E402
 from stencilm.integrations.openvino import OpenVINOModel  # noqa: E402
@@ -27,13 +25,13 @@ QUESTION = "Describe Maria Lopez, 34"
 
 
 @pytest.fixture(scope="module")
-def model() -> OpenVINOModel:
-    return OpenVINOModel(SMOLLM2)
+def model(smollm2: Path) -> OpenVINOModel:
+    return OpenVINOModel(smollm2)
 
 
 @pytest.fixture(scope="module")
-def vocabulary() -> Vocabulary:
-    return Vocabulary.load(SMOLLM2)
+def vocabulary(smollm2: Path) -> Vocabulary:
+    return Vocabulary.load(smollm2)
 
 
 def answer(
@@ -54,7 +52,6 @@ def answer(
     return text.decode(), figures
 
 
-@needs_smollm2
 def test_the_prompt_is_in_the_models_own_form(model: OpenVINOModel, vocabulary: Vocabulary) -> None:
     names = {number: name for name, number in vocabulary.special.items()}
 
@@ -68,7 +65,6 @@ def test_the_prompt_is_in_the_models_own_form(model: OpenVINOModel, vocabulary: 
     assert spell(model.chat_prompt("Hi", "Be kind")).startswith("<|im_start|>system\nBe kind<")
 
 
-@needs_smollm2
 def test_several_ids_in_one_pass_are_the_same_sequence(model: OpenVINOModel) -> None:
     ids = model.chat_prompt(QUESTION)
     model.reset()
@@ -82,26 +78,23 @@ def test_several_ids_in_one_pass_are_the_same_sequence(model: OpenVINOModel) -> 
     assert whole.argmax() == one_by_one.argmax()
 
 
-@needs_smollm2
 @pytest.mark.parametrize(("temperature", "seed"), [(0.0, 0), (1.0, 1), (1.5, 2)])
 def test_every_text_is_valid_for_the_schema(
-    model: OpenVINOModel, vocabulary: Vocabulary, temperature: float, seed: int
+    model: OpenVINOModel, vocabulary: Vocabulary, person: Any, temperature: float, seed: int
 ) -> None:
-    grammar = Grammar.from_json_schema(PERSON)
+    grammar = Grammar.from_json_schema(person)
     text, figures = answer(model, vocabulary, grammar, temperature=temperature, seed=seed)
-    jsonschema.validate(json.loads(text), PERSON)
+    jsonschema.validate(json.loads(text), person)
     assert figures.finish is Finish.STOP
     assert figures.forced > 0
 
 
-@needs_smollm2
 def test_without_the_stencil_it_is_not_json(model: OpenVINOModel, vocabulary: Vocabulary) -> None:
     text, _ = answer(model, vocabulary, None, max_tokens=40)
     with pytest.raises(ValueError, match="Expecting value"):
         json.loads(text)
 
 
-@needs_smollm2
 def test_a_regex_and_a_choice(model: OpenVINOModel, vocabulary: Vocabulary) -> None:
     pattern = "[A-Z][a-z]{2,9} is [0-9]{1,3} years old\\."
     text, _ = answer(model, vocabulary, Grammar.from_regex(pattern))
@@ -110,7 +103,6 @@ def test_a_regex_and_a_choice(model: OpenVINOModel, vocabulary: Vocabulary) -> N
     assert text in {"yes", "no"}
 
 
-@needs_smollm2
 def test_the_same_seed_writes_the_same_text(model: OpenVINOModel, vocabulary: Vocabulary) -> None:
     grammar = Grammar.from_regex("[a-z ]{40}")
 
@@ -120,13 +112,12 @@ def test_the_same_seed_writes_the_same_text(model: OpenVINOModel, vocabulary: Vo
     assert draw(5) == draw(5) != draw(6)
 
 
-@needs_smollm2
 def test_skipping_certain_tokens_asks_the_model_less(
-    model: OpenVINOModel, vocabulary: Vocabulary
+    model: OpenVINOModel, vocabulary: Vocabulary, person: Any
 ) -> None:
-    grammar = Grammar.from_json_schema(PERSON, whitespace="compact")
+    grammar = Grammar.from_json_schema(person, whitespace="compact")
     text, figures = answer(model, vocabulary, grammar)
-    jsonschema.validate(json.loads(text), PERSON)
+    jsonschema.validate(json.loads(text), person)
     assert figures.forced > 10
 
 

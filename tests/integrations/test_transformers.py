@@ -12,8 +12,6 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 
-from models_here import PERSON, SMOLLM2, needs_smollm2  # noqa: E402
-
 from stencilm import Compiler, Grammar, InternalError, Vocabulary  # noqa: E402
 from stencilm.integrations.transformers import GrammarLogitsProcessor, TransformersModel  # noqa: E402
 from stencilm.sampling import Finish, ModelError, generate  # noqa: E402
@@ -197,15 +195,14 @@ def test_a_model_that_is_not_there(tmp_path: Path) -> None:
         TransformersModel(tmp_path)
 
 
-@needs_smollm2
-def test_the_real_model(tmp_path: Path) -> None:
+def test_the_real_model(smollm2: Path, person: Any) -> None:
     pytest.importorskip("gguf", reason="transformers reads GGUF files with gguf")
     pytest.importorskip("accelerate", reason="transformers reads GGUF files with accelerate")
-    model = TransformersModel(SMOLLM2)
-    vocabulary = Vocabulary.load(SMOLLM2)
-    judge = Compiler(vocabulary).compile(Grammar.from_json_schema(PERSON)).matcher()
+    model = TransformersModel(smollm2)
+    vocabulary = Vocabulary.load(smollm2)
+    judge = Compiler(vocabulary).compile(Grammar.from_json_schema(person)).matcher()
     prompt = model.chat_prompt("Describe Maria Lopez, 34")
     steps = list(generate(model, judge, vocabulary, prompt))
     text = b"".join(vocabulary.token_bytes(step.token_id) or b"" for step in steps)
-    jsonschema.validate(json.loads(text), PERSON)
+    jsonschema.validate(json.loads(text), person)
     assert steps[-1].finish is Finish.STOP

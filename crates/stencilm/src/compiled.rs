@@ -164,7 +164,7 @@ fn open(
     limits: Limits,
 ) -> Result<Generation, Error> {
     let rules: Arc<dyn Rules> = grammar.rules.clone();
-    let mut tables = Tables::new(rules, vocabulary.clone(), store.clone(), limits);
+    let mut tables = Tables::new(rules, vocabulary.clone(), store.clone(), limits)?;
     let start = start_of(&mut tables, grammar.start)?;
     Ok(Generation { tables: RwLock::new(tables), start, is_retired: AtomicBool::new(false) })
 }

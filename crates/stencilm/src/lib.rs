@@ -41,6 +41,9 @@ pub fn from_rules(mut rules: RuleSet, budget: &mut Budget) -> Result<Grammar, Er
     for at in 0..rules.rules.len() {
         budget.tick()?;
         let body = rules.rules[at].1;
+        if rules.exprs.depth(body) > budget.limits.nesting {
+            return Err(Error::limit("nesting", budget.limits.nesting));
+        }
         rules.rules[at].1 =
             residual::emptiness::without_empty_parts(&mut rules.exprs, body, budget)?;
     }

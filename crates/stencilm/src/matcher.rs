@@ -259,7 +259,7 @@ impl Matcher {
     /// # Errors
     /// A limit; then nothing changes.
     pub fn accept(&mut self, token: u32) -> Result<bool, Error> {
-        self.catch_up()?;
+        self.catch_up();
         match self.after(&self.now, token)? {
             Some(step) => {
                 self.advance(step);
@@ -277,7 +277,7 @@ impl Matcher {
         if self.now.has_stopped {
             return Ok(false);
         }
-        self.catch_up()?;
+        self.catch_up();
         let state = self.push_all(&self.now.state, bytes)?;
         let lives = !state.is_dead();
         if lives {
@@ -291,7 +291,7 @@ impl Matcher {
     /// # Errors
     /// A limit.
     pub fn validate(&mut self, tokens: &[u32]) -> Result<usize, Error> {
-        self.catch_up()?;
+        self.catch_up();
         let mut at = self.now.clone();
         for (count, &token) in tokens.iter().enumerate() {
             match self.after(&at, token)? {
@@ -346,7 +346,7 @@ impl Matcher {
     /// # Errors
     /// A limit.
     pub fn forced_bytes(&mut self, most: usize) -> Result<Vec<u8>, Error> {
-        self.catch_up()?;
+        self.catch_up();
         let mut forced = Vec::new();
         let mut state = self.now.state.clone();
         while forced.len() < most && !state.may_end && !self.now.has_stopped {
@@ -365,7 +365,7 @@ impl Matcher {
         if self.now.has_stopped {
             return Ok(Vec::new());
         }
-        self.catch_up()?;
+        self.catch_up();
         let state = self.now.state.clone();
         let bytes = self.exclusively(|tables| state.next_bytes(&mut Exclusive(tables)))?;
         Ok(bytes.iter().collect())
@@ -507,20 +507,19 @@ impl Matcher {
         if let Some(mask) = &self.now.mask {
             return Ok(mask.clone());
         }
-        self.catch_up()?;
+        self.catch_up();
         let known = {
             let tables = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
             known_mask(&tables, &self.now.state)
         };
-        let mask = match known {
-            Some(mask) => mask,
-            None => {
-                let state = &self.now.state;
-                self.exclusively(|tables| {
-                    tables.begin_mask();
-                    Ok(find_mask(tables, state)?)
-                })?
-            }
+        let mask = if let Some(mask) = known {
+            mask
+        } else {
+            let state = &self.now.state;
+            self.exclusively(|tables| {
+                tables.begin_mask();
+                Ok(find_mask(tables, state)?)
+            })?
         };
         self.now.mask = Some(mask.clone());
         Ok(mask)
@@ -537,13 +536,13 @@ impl Matcher {
     }
 
     /// Moves over to the open generation, with all that can still be given back.
-    fn catch_up(&mut self) -> Result<(), Error> {
+    fn catch_up(&mut self) {
         if !self.generation.is_retired() {
-            return Ok(());
+            return;
         }
         let newer = self.compiled.generation();
         if Arc::ptr_eq(&newer, &self.generation) {
-            return Ok(());
+            return;
         }
         {
             let from = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
@@ -558,7 +557,6 @@ impl Matcher {
             }
         }
         self.generation = newer;
-        Ok(())
     }
 }
 

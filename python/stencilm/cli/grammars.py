@@ -107,16 +107,17 @@ def _source(
 
 def _failure(kind: str, text: str | None, error: GrammarError) -> Failure:
     location = error.location
+    message = str(error).removeprefix(f"at byte {location}: ").removeprefix(f"at `{location}`: ")
     fields: dict[str, object] = {"type": type(error).__name__, "location": location}
     if isinstance(location, str):
-        where = f"{kind}, at {location or 'its root'}"
-        return Failure(f"{where}: {error}", fields=fields)
+        where = f"{kind}, at {location}" if location else kind
+        return Failure(f"{where}: {message}", fields=fields)
     if text is None:
-        return Failure(f"{kind}: {error}", fields=fields)
+        return Failure(f"{kind}: {message}", fields=fields)
     place = Place.at(text.encode(), location)
     where = f"{kind}, line {place.line}, column {place.column}"
     fields |= {"line": place.line, "column": place.column}
-    return Failure(f"{where}: {error}", detail=place.caret(), fields=fields)
+    return Failure(f"{where}: {message}", detail=place.caret(), fields=fields)
 
 
 def _schema_reader(whitespace: str | None) -> Callable[[object], Grammar]:

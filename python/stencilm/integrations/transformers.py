@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, DynamicCache, LogitsProcessor
 
-from stencilm import InternalError, allocate_mask
+from stencilm import InternalError, allocate_mask, fill_masks
 from stencilm.sampling import ModelError
 
 from .chat import ChatTokenizer
@@ -92,15 +92,15 @@ class GrammarLogitsProcessor(LogitsProcessor):
 
     def _allowed(self, width: int) -> torch.Tensor:
         words = allocate_mask(len(self._matchers), max(width, self._vocabulary.size))
+        # A finished row only gets stop and padding; masking all of it would sample from NaN.
+        running = [None if m is None or m.has_stopped() else m for m in self._matchers]
+        fill_masks(running, words)
         for row, matcher in enumerate(self._matchers):
             if matcher is None:
                 words[row] = -1
-            elif matcher.has_stopped():
-                words[row] = 0
+            elif running[row] is None:
                 for token_id in self._end_ids:
                     words[row, token_id // 32] |= _BITS[token_id % 32]
-            else:
-                matcher.fill_mask(words, row)
         bits = torch.from_numpy(words).unsqueeze(-1) & torch.from_numpy(_BITS)
         return (bits != 0).flatten(1)[:, :width]
 

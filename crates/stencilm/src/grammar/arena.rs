@@ -7,7 +7,7 @@ use std::{hash::BuildHasher, sync::Arc};
 use crate::grammar::byte_set::ByteSet;
 use crate::grammar::char_set::CharSet;
 use crate::grammar::expr::{
-    ByteSetId, ClassId, Expr, ExprId, List, LiteralId, LiteralsId, Spelling, TokenName,
+    ByteSetId, ClassId, Expr, ExprId, List, LiteralId, LiteralsId, Spelling, TokenName, UNBOUNDED,
 };
 use crate::grammar::hash::{ContentHash, HashKey};
 
@@ -44,17 +44,32 @@ pub struct Exprs {
 
 /// What is known of an expression from its parts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts {
-    pub(crate) nullable: bool,
-    /// Rules, special tokens or member names inside.
-    pub(crate) has_calls: bool,
-    /// A rule or a special token may come first.
-    pub(crate) has_leading_call: bool,
-    /// `And` or `Not` inside, which can hide that nothing matches.
-    pub(crate) has_and: bool,
-    /// The last part is a star.
-    pub(crate) ends_in_star: bool,
-    pub(crate) hash: ContentHash,
+struct Facts {
+    flags: u8,
+    /// How deep choices, repetitions and the like nest; sequences cost nothing.
+    depth: u16,
+    hash: ContentHash,
+}
+
+/// The empty text matches.
+const NULLABLE: u8 = 1;
+/// Rules, special tokens or member names inside.
+const CALLS: u8 = 2;
+/// A rule or a special token may come first.
+const LEADING_CALL: u8 = 4;
+/// `And` or `Not` inside, which can hide that nothing matches.
+const AND: u8 = 8;
+/// The last part is a star.
+const ENDS_IN_STAR: u8 = 16;
+
+impl Facts {
+    fn leaf(flags: u8, hash: ContentHash) -> Self {
+        Self { flags, depth: 0, hash }
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
 }
 
 impl Exprs {
@@ -149,31 +164,37 @@ impl Exprs {
     /// Whether the empty text matches. (Rules count as not empty: the normalisation makes them so.)
     #[must_use]
     pub fn is_nullable(&self, id: ExprId) -> bool {
-        self.facts[id.0 as usize].nullable
+        self.facts[id.0 as usize].has(NULLABLE)
     }
 
     /// Whether rules, special tokens or member names are inside.
     #[must_use]
     pub fn has_calls(&self, id: ExprId) -> bool {
-        self.facts[id.0 as usize].has_calls
+        self.facts[id.0 as usize].has(CALLS)
     }
 
     /// Whether a rule or a special token may come first.
     #[must_use]
     pub fn has_leading_call(&self, id: ExprId) -> bool {
-        self.facts[id.0 as usize].has_leading_call
+        self.facts[id.0 as usize].has(LEADING_CALL)
     }
 
     /// Whether `And` or `Not` is inside.
     #[must_use]
     pub fn has_and(&self, id: ExprId) -> bool {
-        self.facts[id.0 as usize].has_and
+        self.facts[id.0 as usize].has(AND)
+    }
+
+    /// How deep choices, repetitions and the like nest in each other.
+    #[must_use]
+    pub fn depth(&self, id: ExprId) -> usize {
+        self.facts[id.0 as usize].depth.into()
     }
 
     /// The star that a sequence ends in, or that the expression is.
     #[must_use]
     pub fn last_star(&self, id: ExprId) -> Option<ExprId> {
-        if !self.facts[id.0 as usize].ends_in_star {
+        if !self.facts[id.0 as usize].has(ENDS_IN_STAR) {
             return None;
         }
         let mut at = id;
@@ -276,83 +297,88 @@ impl Exprs {
     fn facts_of(&self, expr: Expr) -> Facts {
         let of = |id: ExprId| self.facts[id.0 as usize];
         let key = &self.key;
-        let leaf = |nullable, has_calls, hash| Facts {
-            nullable,
-            has_calls,
-            has_leading_call: false,
-            has_and: false,
-            ends_in_star: false,
-            hash,
-        };
         match expr {
-            Expr::Nothing => leaf(false, false, key.start(0)),
-            Expr::Empty => leaf(true, false, key.start(1)),
+            Expr::Nothing => Facts::leaf(0, key.start(0)),
+            Expr::Empty => Facts::leaf(NULLABLE, key.start(1)),
             Expr::Bytes { literal, from } => {
                 let whole = self.literal_hashes[literal.0 as usize];
-                leaf(false, false, key.start(2).with_hash(key, whole).with(key, from.into()))
+                Facts::leaf(0, key.start(2).with_hash(key, whole).with(key, from.into()))
             }
             Expr::OneOf { literals, low, high, depth } => {
                 let whole = self.list_hashes[literals.0 as usize];
                 let run = u64::from(low) << 32 | u64::from(high);
                 let hash = key.start(3).with_hash(key, whole).with(key, run);
                 let first = self.literal_ids(literals)[low as usize];
-                let nullable = self.literal(first).len() == depth as usize;
-                leaf(nullable, false, hash.with(key, depth.into()))
+                let is_nullable = self.literal(first).len() == depth as usize;
+                let flags = if is_nullable { NULLABLE } else { 0 };
+                Facts::leaf(flags, hash.with(key, depth.into()))
             }
             Expr::Bytes1(set) => {
                 let words = self.byte_set_of(set).words();
-                leaf(false, false, words.iter().fold(key.start(4), |hash, &w| hash.with(key, w)))
+                Facts::leaf(0, words.iter().fold(key.start(4), |hash, &w| hash.with(key, w)))
             }
-            Expr::Chars { class, spelling } => {
-                leaf(false, false, self.class_hash(5, class, spelling))
-            }
+            Expr::Chars { class, spelling } => Facts::leaf(0, self.class_hash(5, class, spelling)),
             Expr::Partial { class, spelling, progress } => {
                 let at = FxBuildHasher.hash_one(progress);
-                leaf(false, false, self.class_hash(6, class, spelling).with(key, at))
+                Facts::leaf(0, self.class_hash(6, class, spelling).with(key, at))
             }
             Expr::Token(name) => {
-                let hash = key.start(7).with(key, name.0.into());
-                Facts { has_leading_call: true, ..leaf(false, true, hash) }
+                Facts::leaf(CALLS | LEADING_CALL, key.start(7).with(key, name.0.into()))
             }
             Expr::Seq(a, b) => {
                 let (a, b) = (of(a), of(b));
+                let leading = if a.has(NULLABLE) { b.flags & LEADING_CALL } else { 0 };
                 Facts {
-                    nullable: a.nullable && b.nullable,
-                    has_calls: a.has_calls || b.has_calls,
-                    has_leading_call: a.has_leading_call || (a.nullable && b.has_leading_call),
-                    has_and: a.has_and || b.has_and,
-                    ends_in_star: b.ends_in_star,
+                    flags: (a.flags & b.flags & NULLABLE)
+                        | ((a.flags | b.flags) & (CALLS | AND))
+                        | (a.flags & LEADING_CALL)
+                        | leading
+                        | (b.flags & ENDS_IN_STAR),
+                    depth: b.depth.max(a.depth.saturating_add(1)),
                     hash: key.start(8).with_hash(key, a.hash).with_hash(key, b.hash),
                 }
             }
             Expr::Choice(list) => {
                 let mut facts = self.facts_of_list(key.start(9), list);
-                facts.nullable = self.list(list).iter().any(|&id| self.is_nullable(id));
+                if self.list(list).iter().any(|&id| self.is_nullable(id)) {
+                    facts.flags |= NULLABLE;
+                }
                 facts
             }
             Expr::And(list) => {
                 let mut facts = self.facts_of_list(key.start(10), list);
-                facts.nullable = self.list(list).iter().all(|&id| self.is_nullable(id));
-                facts.has_and = true;
+                facts.flags |= AND;
+                if self.list(list).iter().all(|&id| self.is_nullable(id)) {
+                    facts.flags |= NULLABLE;
+                }
                 facts
             }
             Expr::Repeat { body, min, max } => {
                 let body = of(body);
                 let counts = u64::from(min) << 32 | u64::from(max);
+                let mut flags = body.flags & !ENDS_IN_STAR;
+                if min == 0 {
+                    flags |= NULLABLE;
+                    if max == UNBOUNDED {
+                        flags |= ENDS_IN_STAR;
+                    }
+                }
                 let hash = key.start(11).with_hash(key, body.hash).with(key, counts);
-                let ends_in_star = min == 0 && max == crate::grammar::expr::UNBOUNDED;
-                Facts { nullable: min == 0 || body.nullable, ends_in_star, hash, ..body }
+                Facts { flags, depth: body.depth.saturating_add(1), hash }
             }
             Expr::Not(id) => {
                 let body = of(id);
-                let hash = key.start(12).with_hash(key, body.hash);
-                Facts { nullable: !body.nullable, has_and: true, ends_in_star: false, hash, ..body }
+                let flags = (body.flags & (CALLS | LEADING_CALL)) | AND;
+                Facts {
+                    flags: flags | (!body.flags & NULLABLE),
+                    depth: body.depth.saturating_add(1),
+                    hash: key.start(12).with_hash(key, body.hash),
+                }
             }
             Expr::Call(rule) => {
-                let hash = key.start(13).with(key, rule.0.into());
-                Facts { has_leading_call: true, ..leaf(false, true, hash) }
+                Facts::leaf(CALLS | LEADING_CALL, key.start(13).with(key, rule.0.into()))
             }
-            Expr::Names { state, .. } => leaf(false, true, key.start(14).with(key, state.into())),
+            Expr::Names { state, .. } => Facts::leaf(CALLS, key.start(14).with(key, state.into())),
         }
     }
 
@@ -370,12 +396,11 @@ impl Exprs {
         let facts = self.list(list).iter().map(|id| self.facts[id.0 as usize]);
         let mut hashes: Vec<ContentHash> = facts.clone().map(|facts| facts.hash).collect();
         hashes.sort_unstable();
+        let flags = facts.clone().fold(0, |flags, facts| flags | facts.flags);
+        let deepest = facts.map(|facts| facts.depth).max().unwrap_or(0);
         Facts {
-            nullable: false,
-            has_calls: facts.clone().any(|facts| facts.has_calls),
-            has_leading_call: facts.clone().any(|facts| facts.has_leading_call),
-            has_and: facts.clone().any(|facts| facts.has_and),
-            ends_in_star: false,
+            flags: flags & (CALLS | LEADING_CALL | AND),
+            depth: deepest.saturating_add(1),
             hash: hashes.into_iter().fold(start, |hash, next| hash.with_hash(&self.key, next)),
         }
     }

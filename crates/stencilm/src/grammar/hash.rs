@@ -65,6 +65,7 @@ impl ContentHash {
 
 /// Both halves of the 128-bit product: each bit of the input reaches all of the output.
 fn folded(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    (product as u64) ^ ((product >> 64) as u64)
+    let bytes = (u128::from(a) * u128::from(b)).to_le_bytes();
+    let [low, high] = [0, 8].map(|at| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i])));
+    low ^ high
 }

@@ -204,7 +204,7 @@ impl Exprs {
             Expr::Repeat { body: inner, .. } => self.is_inside(inner, body, fuel),
             Expr::Seq(first, rest) => {
                 if let Some(after) = self.after_prefix(id, body)
-                    && after.is_none_or(|after| self.is_inside(after, body, fuel))
+                    && self.is_inside(after, body, fuel)
                 {
                     return true;
                 }
@@ -224,14 +224,14 @@ impl Exprs {
         }
     }
 
-    /// What follows in a sequence after the parts of the sequence `body`; `Some(None)` if nothing.
-    fn after_prefix(&self, id: ExprId, body: ExprId) -> Option<Option<ExprId>> {
+    /// What follows in a sequence after the parts of the sequence `body`, if it begins with them.
+    fn after_prefix(&self, id: ExprId, body: ExprId) -> Option<ExprId> {
         let (mut at, mut prefix) = (id, body);
         loop {
             match (self.get(at), self.get(prefix)) {
                 (Expr::Seq(a, rest), Expr::Seq(b, more)) if a == b => (at, prefix) = (rest, more),
-                (Expr::Seq(a, rest), _) if a == prefix => return Some(Some(rest)),
-                _ if at == prefix => return Some(None),
+                (Expr::Seq(a, rest), _) if a == prefix => return Some(rest),
+                _ if at == prefix => return Some(self.empty()),
                 _ => return None,
             }
         }

@@ -127,7 +127,7 @@ impl Tables {
             inside.add(&local.inside);
             exits.extend_from_slice(&local.exits);
         }
-        self.finish_local(inside, exits)
+        Ok(self.finish_local(inside, exits))
     }
 
     /// `first`, then `rest` on the endings that are left.
@@ -152,7 +152,7 @@ impl Tables {
             inside.add(&after.inside);
             exits.extend_from_slice(&after.exits);
         }
-        self.finish_local(inside, exits)
+        Ok(self.finish_local(inside, exits))
     }
 
     /// Where to cut a sequence so that the first half has no calls and many grammars have it:

@@ -1,7 +1,10 @@
 //! What all grammars of one vocabulary share: local results of expressions without calls, found
 //! by their content, and sieves.
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{
+    Arc, OnceLock, PoisonError, RwLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -22,20 +25,19 @@ pub(crate) struct SharedLocal {
 /// whether exits were asked for.
 pub(crate) type LocalKey = (ContentHash, ContentHash, bool);
 
+/// A trie and the hash of its content.
+pub(crate) type HashedTrie = (Arc<Trie>, ContentHash);
+
 /// A sieve of the vocabulary, and the tries cut with it so far.
 #[derive(Debug)]
 pub(crate) struct CutSieve {
     pub(crate) sieve: Sieve,
-    rest: Box<[OnceLock<Option<(Arc<Trie>, ContentHash)>>]>,
+    rest: Box<[OnceLock<Option<HashedTrie>>]>,
 }
 
 impl CutSieve {
     /// The tokens beginning with `first` that the sieve holds back.
-    pub(crate) fn rest(
-        &self,
-        vocabulary: &Vocabulary,
-        first: u8,
-    ) -> Option<&(Arc<Trie>, ContentHash)> {
+    pub(crate) fn rest(&self, vocabulary: &Vocabulary, first: u8) -> Option<&HashedTrie> {
         self.rest[usize::from(first)]
             .get_or_init(|| {
                 let trie = vocabulary.rest_trie(&self.sieve, first)?;
@@ -75,8 +77,8 @@ struct Shelf {
 pub struct Store {
     limit: usize,
     shelf: RwLock<Shelf>,
-    hits: std::sync::atomic::AtomicU64,
-    misses: std::sync::atomic::AtomicU64,
+    hits: AtomicU64,
+    misses: AtomicU64,
 }
 
 impl Store {
@@ -86,8 +88,8 @@ impl Store {
         Self {
             limit,
             shelf: RwLock::default(),
-            hits: Default::default(),
-            misses: Default::default(),
+            hits: AtomicU64::default(),
+            misses: AtomicU64::default(),
         }
     }
 
@@ -98,8 +100,8 @@ impl Store {
         StoreUse {
             entries: shelf.locals.len(),
             bytes: shelf.bytes,
-            hits: self.hits.load(std::sync::atomic::Ordering::Relaxed),
-            misses: self.misses.load(std::sync::atomic::Ordering::Relaxed),
+            hits: self.hits.load(Ordering::Relaxed),
+            misses: self.misses.load(Ordering::Relaxed),
             generations: shelf.generations,
         }
     }
@@ -108,7 +110,7 @@ impl Store {
         let shelf = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
         let found = shelf.locals.get(key).cloned();
         let count = if found.is_some() { &self.hits } else { &self.misses };
-        count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        count.fetch_add(1, Ordering::Relaxed);
         found
     }
 

@@ -13,6 +13,7 @@ use crate::mask::store::Store;
 use crate::mask::tries::{TrieId, Tries};
 use crate::mask::view::{View, ViewId};
 use crate::residual::Residuals;
+use crate::residual::spellable::missing_bytes;
 use crate::vocab::Vocabulary;
 
 /// The lazy tables of one grammar and one vocabulary. Everything in them is complete or not
@@ -42,10 +43,11 @@ impl Tables {
         vocabulary: Arc<Vocabulary>,
         store: Arc<Store>,
         limits: Limits,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let longest = (vocabulary.longest_chars(), vocabulary.longest_bytes());
-        Self {
-            residuals: Residuals::new(rules, *vocabulary.key(), limits, longest),
+        let missing = missing_bytes(&vocabulary)?;
+        Ok(Self {
+            residuals: Residuals::new(rules, *vocabulary.key(), limits, longest, missing),
             tries: Tries::new(vocabulary.clone()),
             vocabulary,
             store,
@@ -58,7 +60,7 @@ impl Tables {
             work: 0,
             depth: 0,
             mask_bytes: 0,
-        }
+        })
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -18,6 +18,9 @@ pub(crate) struct TrieId(u32);
 /// All tokens of the vocabulary.
 pub(crate) const FULL: TrieId = TrieId(0);
 
+/// A whole trie, and a node whose endings are meant.
+type Place = (TrieId, u32);
+
 #[derive(Clone, Debug)]
 struct Handle {
     /// The trie itself; none for that of the vocabulary.
@@ -44,7 +47,7 @@ pub(crate) struct Tries {
     handles: Vec<Handle>,
     by_hash: FxHashMap<ContentHash, TrieId>,
     parts: FxHashMap<(TrieId, u32), TrieId>,
-    merged: FxHashMap<Box<[(TrieId, u32)]>, Arc<[TrieId]>>,
+    merged: FxHashMap<Box<[Place]>, Arc<[TrieId]>>,
     bytes: usize,
 }
 

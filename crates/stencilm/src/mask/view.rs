@@ -110,7 +110,7 @@ impl Tables {
                 deeper.push(ending);
             }
         }
-        let local = self.finish_local(builder, deeper)?;
+        let local = self.finish_local(builder, deeper);
         let view = self.keep_view(local.inside, local.exits);
         self.next_views.insert((above, id, is_last), view);
         Ok(view)

@@ -48,9 +48,7 @@ impl Tables {
         found: &mut Found,
     ) -> Result<(), Error> {
         let (whole, node) = self.tries.place(trie);
-        if self.residuals.exprs.has_leading_call(id) {
-            self.enter(id, whole, node, found);
-        }
+        self.enter(id, whole, node, found);
         if let Some(run) = self.residuals.name_run(id) {
             return self.walk_names(run, whole, node, found);
         }
@@ -127,9 +125,7 @@ impl Tables {
                     node = end;
                     continue;
                 }
-                if self.residuals.exprs.has_leading_call(rest) {
-                    self.enter(rest, whole, node, found);
-                }
+                self.enter(rest, whole, node, found);
                 if rest == empty {
                     node = end;
                     continue;
@@ -168,7 +164,7 @@ impl Tables {
         let arc = self.tries.trie(whole);
         let vocabulary = self.vocabulary.clone();
         let trie: &Trie = arc.as_deref().unwrap_or(vocabulary.trie());
-        let names = self.residuals.names_of(run.state);
+        let names = self.residuals.names_of(run.state)?;
         let rules = self.residuals.rules().clone();
         let mut todo = vec![(run, node)];
         while let Some((run, node)) = todo.pop() {
@@ -194,25 +190,17 @@ impl Tables {
                     found.inside.adds().extend_from_slice(trie.tokens_at(child));
                     let end = trie.end(child);
                     if end > child + 1 {
-                        match next {
-                            Some(_) => {
-                                let depth = run.depth + 1;
-                                todo.push((NameRun { low: first, high, depth, ..run }, child));
+                        if next.is_some() {
+                            let depth = run.depth + 1;
+                            todo.push((NameRun { low: first, high, depth, ..run }, child));
+                        } else {
+                            let exprs = &mut self.residuals.exprs;
+                            let after = rules.after_name(run.state, first, exprs)?;
+                            if found.leaves && exprs.is_nullable(after) {
+                                found.exits.push((whole, child));
                             }
-                            None => {
-                                let after = rules.after_name(
-                                    run.state,
-                                    first,
-                                    &mut self.residuals.exprs,
-                                )?;
-                                if self.residuals.exprs.has_leading_call(after) {
-                                    self.enter(after, whole, child, found);
-                                }
-                                if found.leaves && self.residuals.exprs.is_nullable(after) {
-                                    found.exits.push((whole, child));
-                                }
-                                self.walk(after, whole, child + 1, end, found)?;
-                            }
+                            self.enter(after, whole, child, found);
+                            self.walk(after, whole, child + 1, end, found)?;
                         }
                     }
                 }
@@ -224,6 +212,9 @@ impl Tables {
 
     /// Notes the calls that `id` may begin with.
     fn enter(&mut self, id: ExprId, whole: TrieId, node: u32, found: &mut Found) {
+        if !self.residuals.exprs.has_leading_call(id) {
+            return;
+        }
         for &(callee, rest) in self.residuals.calls(id).iter() {
             // A special token is never part of a text token.
             if let Callee::Rule(rule) = callee {
@@ -275,11 +266,7 @@ impl Tables {
         Ok(Local { inside, exits })
     }
 
-    pub(super) fn finish_local(
-        &mut self,
-        inside: MaskBuilder,
-        exits: Vec<TrieId>,
-    ) -> Result<Local, Error> {
+    pub(super) fn finish_local(&mut self, inside: MaskBuilder, exits: Vec<TrieId>) -> Local {
         let exits: Arc<[TrieId]> = match exits[..] {
             [] | [_] => exits.into(),
             _ => {
@@ -288,7 +275,7 @@ impl Tables {
             }
         };
         let inside = self.finish_mask(inside);
-        Ok(Local { inside, exits })
+        Local { inside, exits }
     }
 
     fn finish_mask(&mut self, builder: MaskBuilder) -> Mask {

@@ -120,8 +120,8 @@ impl Residuals {
                 return Ok(None);
             }
         }
-        for at in 0..seen.len() {
-            let Some(lengths) = self.lengths(seen[at], any)? else {
+        for &id in seen.iter() {
+            let Some(lengths) = self.lengths(id, any)? else {
                 return Ok(None);
             };
             match (lengths.shortest(), lengths.all_from()) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::grammar::{ByteSet, CharSet, Expr, ExprId, Spelling, UNBOUNDED};
-use crate::residual::{Residuals, spell};
+use crate::residual::{Lead, Residuals, spell};
 
 /// Parts looked at to see what a loop is followed by.
 const FUEL: u32 = 200;
@@ -47,16 +47,20 @@ impl Loop {
 impl Residuals {
     /// The loop that `id` begins with.
     pub(crate) fn leading_loop(&mut self, id: ExprId) -> Option<Arc<Loop>> {
-        if let Some(found) = &self.known(id).lead {
-            return found.clone();
+        match &self.known(id).lead {
+            Lead::Loop(found) => return Some(found.clone()),
+            Lead::None => return None,
+            Lead::Unknown => {}
         }
-        let found = self.find_loop(id, &mut FUEL.clone()).map(|mut found| {
-            let class = found.class.clone();
-            found.is_guarded = self.is_guarded(id, &class, &mut FUEL.clone());
-            Arc::new(found)
-        });
-        self.known(id).lead = Some(found.clone());
-        found
+        let Some(mut found) = self.find_loop(id, &mut FUEL.clone()) else {
+            self.known(id).lead = Lead::None;
+            return None;
+        };
+        let class = found.class.clone();
+        found.is_guarded = self.is_guarded(id, &class, &mut FUEL.clone());
+        let found = Arc::new(found);
+        self.known(id).lead = Lead::Loop(found.clone());
+        Some(found)
     }
 
     fn find_loop(&mut self, id: ExprId, fuel: &mut u32) -> Option<Loop> {
@@ -87,7 +91,10 @@ impl Residuals {
                 }
                 widest
             }
-            Expr::And(list) => self.loop_of_and(&self.exprs.list(list).to_vec(), fuel),
+            Expr::And(list) => {
+                let members = self.exprs.list(list).to_vec();
+                self.loop_of_and(&members, fuel)
+            }
             Expr::Nothing
             | Expr::Empty
             | Expr::Bytes { .. }

@@ -14,6 +14,7 @@ pub(crate) mod names;
 mod partition;
 mod shortest;
 pub(crate) mod spell;
+pub(crate) mod spellable;
 
 use std::sync::Arc;
 
@@ -54,6 +55,14 @@ enum Alive {
     No,
 }
 
+/// The loop that an expression begins with, as far as it was looked for.
+#[derive(Clone, Debug)]
+enum Lead {
+    Unknown,
+    None,
+    Loop(Arc<Loop>),
+}
+
 /// What is known of one expression beyond its steps; each is found when first asked for.
 #[derive(Clone, Debug)]
 struct Known {
@@ -62,7 +71,7 @@ struct Known {
     clipped: Option<ExprId>,
     calls: Option<Arc<[(Callee, ExprId)]>>,
     closure: Option<Arc<Closure>>,
-    lead: Option<Option<Arc<Loop>>>,
+    lead: Lead,
     shape: Option<Shape>,
 }
 
@@ -72,7 +81,7 @@ const NOTHING_KNOWN: Known = Known {
     clipped: None,
     calls: None,
     closure: None,
-    lead: None,
+    lead: Lead::Unknown,
     shape: None,
 };
 
@@ -92,6 +101,8 @@ pub(crate) struct Residuals {
     length_bounds: FxHashMap<ExprId, Option<u32>>,
     /// The most characters, and the most bytes, of one token: counters beyond are clipped.
     longest: (u32, u32),
+    /// Bytes that the vocabulary cannot spell.
+    missing: ByteSet,
 }
 
 impl Residuals {
@@ -101,8 +112,9 @@ impl Residuals {
         key: HashKey,
         limits: Limits,
         longest: (u32, u32),
+        missing: ByteSet,
     ) -> Self {
-        Self::over(Exprs::new(key), rules, limits, longest)
+        Self { missing, ..Self::over(Exprs::new(key), rules, limits, longest) }
     }
 
     /// The automaton of expressions that exist already.
@@ -120,6 +132,7 @@ impl Residuals {
             lengths: FxHashMap::default(),
             length_bounds: FxHashMap::default(),
             longest,
+            missing: ByteSet::EMPTY,
         }
     }
 
@@ -199,6 +212,10 @@ impl Residuals {
         let rules = self.rules.clone();
         let body = rules.body(rule, &mut self.exprs)?;
         self.check_size()?;
+        if self.exprs.depth(body) > self.limits.nesting {
+            return Err(Error::limit("nesting", self.limits.nesting));
+        }
+        let body = self.spellable_body(rule, body)?;
         let body = self.without_empty_parts(body)?;
         self.bodies.insert(rule, body);
         Ok(body)

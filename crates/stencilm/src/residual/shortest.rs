@@ -29,7 +29,8 @@ impl Residuals {
     fn find_shape(&mut self, id: ExprId) -> Shape {
         let exact = |shortest, worst| Shape { shortest, worst, is_exact: true };
         match self.exprs.get(id) {
-            Expr::Nothing | Expr::Empty => exact(0, 0),
+            // A character was counted at its first byte.
+            Expr::Nothing | Expr::Empty | Expr::Partial { .. } => exact(0, 0),
             Expr::Bytes { literal, from } => {
                 let rest = &self.exprs.literal(literal)[from as usize..];
                 // A backslash may begin an escape, several bytes for one character.
@@ -52,8 +53,6 @@ impl Residuals {
                 if is_inner { exact(0, 0) } else { exact(1, 1) }
             }
             Expr::Chars { .. } => exact(1, 1),
-            // The character was counted at its first byte.
-            Expr::Partial { .. } => exact(0, 0),
             Expr::Seq(..) => {
                 let mut whole = exact(0, 0);
                 for part in self.exprs.spine(id).into_iter().rev() {

@@ -14,6 +14,9 @@ use crate::oracle::nfa::Symbol;
 use crate::oracle::plain::{Plain, Tree};
 use crate::oracle::strategy::SPECIAL;
 
+/// Bytes of the longest tokens: more than any counter of a random grammar.
+const LONGEST: usize = 40;
+
 /// A grammar, how to make a vocabulary for it, and what chooses the tokens of a walk.
 #[derive(Clone)]
 pub(crate) struct Case {
@@ -115,7 +118,7 @@ impl Case {
         // Liveness over tokens that don't spell all bytes costs the judge states times tokens.
         let states: usize = judge.rules.iter().map(|rule| rule.edges.len()).sum();
         let is_costly = states > 120;
-        let most = if matches!(self.bytes, Bytes::Some(_)) && !is_costly { 7 } else { 60 };
+        let most = if matches!(self.bytes, Bytes::Some(_)) && !is_costly { 8 } else { LONGEST };
         let singles: Vec<u8> = match self.bytes {
             Bytes::All => (0..=255).collect(),
             Bytes::Used => used.iter().copied().collect(),
@@ -140,7 +143,9 @@ impl Case {
                 }
                 Recipe::Raw(bytes) => text_token(bytes.clone()),
                 Recipe::Long(word, times) => {
-                    text_token(word.repeat(usize::from(*times).min(most)).into_bytes())
+                    let mut bytes = word.repeat((*times).into()).into_bytes();
+                    bytes.truncate(most);
+                    text_token(bytes)
                 }
                 Recipe::Again(which) if !tokens.is_empty() => {
                     tokens[usize::from(*which) % tokens.len()].clone()

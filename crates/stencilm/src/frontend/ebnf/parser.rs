@@ -98,10 +98,6 @@ impl<'a> Parser<'a> {
                     if self.text.rest().starts_with("(=") {
                         return Err(unsupported("look-ahead `(= …)`", offset));
                     }
-                    if depth > self.budget.limits.nesting {
-                        let limit = Error::limit("nesting", self.budget.limits.nesting);
-                        return Err(limit.moved_to(Location::Offset(offset)));
-                    }
                     self.text.take("(");
                     open.push(Group { begin: offset, ..Group::default() });
                     continue;

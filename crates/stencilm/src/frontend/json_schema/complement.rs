@@ -4,8 +4,8 @@
 use crate::error::Error;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, Member, NEVER, ObjectShape, Place, Refusal, Shape, ShapeId, StringShape,
-    TermId,
+    ANY, ArrayShape, Member, NEVER, NumberShape, ObjectShape, Place, Refusal, Shape, ShapeId,
+    StringShape, TermId,
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::frontend::json_schema::texts::Pattern;
@@ -25,19 +25,26 @@ impl Schemas<'_> {
         let mut other = Shape { null: !shape.null, bools: !shape.bools & 3, ..any };
         for number in &shape.numbers {
             let outside = number.complement(refusal);
-            other.numbers = meet_all(&other.numbers, &outside, |a, b| Ok(a.meet(b)))?;
+            other.numbers =
+                meet_all(&other.numbers, &outside, NumberShape::eq, |a, b| Ok(a.meet(b)))?;
         }
         for string in &shape.strings {
             let outside = self.other_strings(string, refusal);
-            other.strings = meet_all(&other.strings, &outside, |a, b| self.meet_strings(a, b))?;
+            other.strings = meet_all(&other.strings, &outside, StringShape::eq, |a, b| {
+                self.meet_strings(a, b)
+            })?;
         }
         for array in &shape.arrays {
             let outside = self.other_arrays(array, refusal);
-            other.arrays = meet_all(&other.arrays, &outside, |a, b| Ok(self.meet_arrays(a, b)))?;
+            other.arrays = meet_all(&other.arrays, &outside, ArrayShape::eq, |a, b| {
+                Ok(self.meet_arrays(a, b))
+            })?;
         }
         for object in &shape.objects {
             let outside = self.other_objects(object, refusal);
-            other.objects = meet_all(&other.objects, &outside, |a, b| self.meet_objects(a, b))?;
+            other.objects = meet_all(&other.objects, &outside, ObjectShape::is_within, |a, b| {
+                self.meet_objects(a, b)
+            })?;
             self.check_size(&other)?;
         }
         Ok(other)
@@ -61,10 +68,10 @@ impl Schemas<'_> {
                 for other in others().flat_map(|s| &s.numbers) {
                     if left.iter().any(|a| a.meet(other).is_some()) {
                         let outside = other.complement(refusal);
-                        left = meet_all(&left, &outside, |a, b| Ok(a.meet(b)))?;
+                        left = meet_all(&left, &outside, NumberShape::eq, |a, b| Ok(a.meet(b)))?;
                     }
                 }
-                one.numbers.extend(left);
+                one.unite(Shape { numbers: left, ..Shape::default() });
             }
             for string in &shape.strings {
                 let mut left = vec![string.clone()];
@@ -75,10 +82,12 @@ impl Schemas<'_> {
                     }
                     if overlaps {
                         let outside = self.other_strings(other, refusal);
-                        left = meet_all(&left, &outside, |a, b| self.meet_strings(a, b))?;
+                        left = meet_all(&left, &outside, StringShape::eq, |a, b| {
+                            self.meet_strings(a, b)
+                        })?;
                     }
                 }
-                one.strings.extend(left);
+                one.unite(Shape { strings: left, ..Shape::default() });
             }
             for array in &shape.arrays {
                 let mut left = vec![array.clone()];
@@ -89,14 +98,16 @@ impl Schemas<'_> {
                     }
                     if overlaps {
                         let outside = self.other_arrays(other, refusal);
-                        left = meet_all(&left, &outside, |a, b| Ok(self.meet_arrays(a, b)))?;
+                        left = meet_all(&left, &outside, ArrayShape::eq, |a, b| {
+                            Ok(self.meet_arrays(a, b))
+                        })?;
                     }
                 }
-                one.arrays.extend(left);
+                one.unite(Shape { arrays: left, ..Shape::default() });
             }
             for object in &shape.objects {
                 let left = self.only_this(object, others().flat_map(|s| &s.objects), refusal)?;
-                one.objects.extend(left);
+                one.unite(Shape { objects: left, ..Shape::default() });
                 self.check_size(&one)?;
             }
         }
@@ -121,7 +132,9 @@ impl Schemas<'_> {
                 self.budget.tick()?;
                 if self.do_objects_meet(&a, other, MOST_DEPTH)? {
                     let outside = self.other_objects(other, refusal);
-                    let apart = meet_all(&[a], &outside, |a, b| self.meet_objects(a, b))?;
+                    let apart = meet_all(&[a], &outside, ObjectShape::is_within, |a, b| {
+                        self.meet_objects(a, b)
+                    })?;
                     rest.extend(apart);
                 } else {
                     rest.push(a);
@@ -317,18 +330,20 @@ impl Schemas<'_> {
     }
 }
 
-/// What is in one of both lists' alternatives each.
-fn meet_all<T: PartialEq>(
+/// What is in one of both lists' alternatives each, without what is within another one.
+fn meet_all<T>(
     a: &[T],
     b: &[T],
+    within: impl Fn(&T, &T) -> bool,
     mut meet: impl FnMut(&T, &T) -> Result<Option<T>, Error>,
 ) -> Result<Vec<T>, Error> {
     let mut both = Vec::new();
     for x in a {
         for y in b {
             if let Some(shape) = meet(x, y)?
-                && !both.contains(&shape)
+                && !both.iter().any(|known| within(&shape, known))
             {
+                both.retain(|known| !within(known, &shape));
                 both.push(shape);
             }
         }

@@ -10,6 +10,9 @@ use crate::frontend::json_schema::shape::{
     ANY, Member, NEVER, ObjectShape, PatternId, Place, Rest, Shape, TermId, TextId,
 };
 
+/// Members up to which two objects are compared where one lists more than the other.
+const MOST_COMPARED: usize = 8;
+
 impl Shape {
     /// Every value, where objects have this member: `ANY` for with it, `NEVER` for without it.
     pub(crate) fn with_member(name: TextId, value: TermId) -> Self {
@@ -265,6 +268,26 @@ impl ObjectShape {
     pub(crate) fn is_closed(&self) -> bool {
         self.names == NEVER
             || self.rest.iter().any(|rest| rest.patterns.is_empty() && rest.additional == NEVER)
+    }
+
+    /// Whether it is plain to see that every object of this shape has the other shape too.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        let has = |member: &Member| match self.members.iter().find(|own| own.name == member.name) {
+            Some(own) => {
+                (own.is_required || !member.is_required)
+                    && (own.value == member.value || member.value == ANY || own.value == NEVER)
+            }
+            None => !member.is_required && (member.value == ANY || self.is_closed()),
+        };
+        other.refusal.is_none()
+            && other.names == ANY
+            && other.min <= self.min
+            && other.max >= self.max
+            && other.members.len() <= self.members.len().max(MOST_COMPARED)
+            && other.members.iter().all(has)
+            // A name that only this shape lists must keep the other's rules too.
+            && (other.rest.is_empty()
+                || (other.rest == self.rest && other.members.len() == self.members.len()))
     }
 
     /// The normal form; `None` if it is plain to see that there is no such object.

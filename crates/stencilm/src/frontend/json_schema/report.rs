@@ -143,15 +143,41 @@ impl Schemas<'_> {
 /// Whether a keyword asserts something in a dialect.
 fn is_assertion(keyword: &str, dialect: Dialect) -> bool {
     match keyword {
-        "type" | "enum" | "properties" | "required" | "items" | "additionalProperties"
-        | "patternProperties" | "additionalItems" | "minItems" | "maxItems" | "uniqueItems"
-        | "minLength" | "maxLength" | "pattern" | "minProperties" | "maxProperties" | "$ref"
-        | "allOf" | "anyOf" | "oneOf" | "not" | "dependencies" | "minimum" | "maximum"
-        | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => true,
+        "type"
+        | "enum"
+        | "properties"
+        | "required"
+        | "items"
+        | "additionalProperties"
+        | "patternProperties"
+        | "additionalItems"
+        | "minItems"
+        | "maxItems"
+        | "uniqueItems"
+        | "minLength"
+        | "maxLength"
+        | "pattern"
+        | "minProperties"
+        | "maxProperties"
+        | "$ref"
+        | "allOf"
+        | "anyOf"
+        | "oneOf"
+        | "not"
+        | "dependencies"
+        | "minimum"
+        | "maximum"
+        | "exclusiveMinimum"
+        | "exclusiveMaximum"
+        | "multipleOf" => true,
         "const" | "contains" | "propertyNames" => dialect >= Dialect::Draft6,
         "if" | "then" | "else" => dialect >= Dialect::Draft7,
-        "dependentRequired" | "dependentSchemas" | "minContains" | "maxContains"
-        | "unevaluatedItems" | "unevaluatedProperties" => dialect >= Dialect::Draft2019,
+        "dependentRequired"
+        | "dependentSchemas"
+        | "minContains"
+        | "maxContains"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => dialect >= Dialect::Draft2019,
         "$recursiveRef" => dialect == Dialect::Draft2019,
         "prefixItems" | "$dynamicRef" => dialect >= Dialect::Draft2020,
         _ => false,

@@ -3,6 +3,7 @@
 //! Invariant: a part of a shape that no value can have is left out where that is plain to see;
 //! `satisfy` finds the others.
 
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 use crate::frontend::json_schema::decimal::Decimal;
@@ -170,8 +171,15 @@ impl Shape {
     pub(crate) fn unite(&mut self, other: Self) {
         self.null |= other.null;
         self.bools |= other.bools;
-        unite(&mut self.numbers, other.numbers, &NumberShape::default());
-        unite(&mut self.strings, other.strings, &StringShape::default());
+        let (mut numbers, mut strings) = (other.numbers, other.strings);
+        if let Some(values) = joined(&self.numbers, &numbers) {
+            (self.numbers, numbers) = (Vec::new(), vec![values]);
+        }
+        if let Some(values) = joined_strings(&self.strings, &strings) {
+            (self.strings, strings) = (Vec::new(), vec![values]);
+        }
+        unite(&mut self.numbers, numbers, &NumberShape::default());
+        unite(&mut self.strings, strings, &StringShape::default());
         unite(&mut self.arrays, other.arrays, &ArrayShape::default());
         unite(&mut self.objects, other.objects, &ObjectShape::default());
     }
@@ -189,6 +197,36 @@ impl Shape {
         let objects = self.objects.iter().filter_map(|object| object.refusal);
         numbers.chain(strings).chain(arrays).chain(objects).next()
     }
+}
+
+/// One list for two.
+fn joined(a: &[NumberShape], b: &[NumberShape]) -> Option<NumberShape> {
+    let (
+        [NumberShape { values: Some(a), refusal: None, .. }],
+        [NumberShape { values: Some(b), refusal: None, .. }],
+    ) = (a, b)
+    else {
+        return None;
+    };
+    let mut values: Vec<Decimal> = a.iter().chain(b.iter()).cloned().collect();
+    values.sort_unstable();
+    values.dedup();
+    Some(NumberShape { values: Some(values.into()), ..NumberShape::default() })
+}
+
+/// One list for two, in their order.
+fn joined_strings(a: &[StringShape], b: &[StringShape]) -> Option<StringShape> {
+    let (
+        [StringShape { values: Some(a), refusal: None, .. }],
+        [StringShape { values: Some(b), refusal: None, .. }],
+    ) = (a, b)
+    else {
+        return None;
+    };
+    let mut seen = FxHashSet::default();
+    let values = a.iter().chain(b.iter()).copied().filter(|&text| seen.insert(text));
+    let values: Vec<TextId> = values.collect();
+    Some(StringShape { values: Some(values.into()), ..StringShape::default() })
 }
 
 /// Joins alternatives; one that allows everything swallows the others.

@@ -343,6 +343,22 @@ impl<'b> Algebra<'b> {
         }
     }
 
+    /// How many characters every text of `id` has, if that is plain to see.
+    pub(crate) fn length(&self, id: ExprId) -> Option<u32> {
+        self.exprs.spine(id).into_iter().try_fold(0_u32, |length, part| {
+            let (body, count) = match self.exprs.get(part) {
+                Expr::Repeat { body, min, max } if min == max => (body, min),
+                _ => (part, 1),
+            };
+            let one = match self.exprs.get(body) {
+                Expr::Chars { .. } => 1,
+                Expr::Empty => 0,
+                _ => return None,
+            };
+            length.checked_add(count * one).filter(|&length| length < UNBOUNDED - 1)
+        })
+    }
+
     fn is_class(&self, id: ExprId) -> bool {
         matches!(self.exprs.get(id), Expr::Chars { .. })
     }

@@ -1,12 +1,14 @@
 //! Look-around inside repetition.
 //!
-//! A *context* is a pair: what is known of the prefix ([`PrefixStates`]) and what is known of the
-//! suffix ([`SuffixStates`]). Each piece of the body is a matrix over contexts, whose entry is the
-//! texts that lead from one context to another. A character leads from `(f, b)` to `(f', b')` where
-//! reading it from the front takes `f` to `f'`, and reading it from the end takes `b'` to `b`; a
-//! condition keeps the contexts in which it holds; sequence, choice and repetition are product, sum
-//! and the solution of a system of equations.
+//! A *context* is a pair: what is known of the prefix (a state of [`PrefixStates`]), and what is
+//! still owed to the conditions that were passed, as the texts that may follow. A character takes
+//! the one to its next state and the other to its derivative; a condition is met with what is
+//! owed. Each piece of the body is a matrix over contexts, whose entry is the texts that lead from
+//! one context to another: sequence, choice and repetition are product, sum and the solution of a
+//! system of equations. Rows are made when they are asked for, so that only contexts exist that a
+//! text can lead to.
 
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 use crate::error::Error;
@@ -14,7 +16,6 @@ use crate::frontend::regex::algebra::Algebra;
 use crate::frontend::regex::ast::{Kind, Node};
 use crate::frontend::regex::matrix::{self, Matrix, Row};
 use crate::frontend::regex::prefix::PrefixStates;
-use crate::frontend::regex::suffix::SuffixStates;
 use crate::frontend::regex::translate::{ByState, Pass, atoms_in, plain, uniform};
 use crate::grammar::{ExprId, UNBOUNDED};
 
@@ -29,163 +30,211 @@ pub(crate) fn before_repeat(
     (min, max): (u32, u32),
     after: &[ExprId],
 ) -> Result<ByState, Error> {
-    let mut conditions: BTreeMap<u32, ByState> = BTreeMap::new();
+    let mut conditions: FxHashMap<u32, ByState> = FxHashMap::default();
     for look in body.looks(|_| false) {
         conditions.insert(look.id, pass.condition(look)?);
     }
-    let asked: Vec<ExprId> = conditions.values().flatten().copied().collect();
-    let suffixes = SuffixStates::new(pass.algebra, &asked)?;
     let is_unaware =
         uniform(after).is_some() && conditions.values().all(|texts| uniform(texts).is_some());
     let unaware = PrefixStates::unaware(pass.algebra);
     let prefixes = if is_unaware { &unaware } else { &pass.states };
-    pass.algebra.check_search(prefixes.len() * suffixes.len())?;
-    let contexts = Contexts { prefixes, suffixes, conditions };
-
-    let ends = contexts.ends(pass.algebra, after)?;
-    let steps = contexts.matrix(pass.algebra, body)?;
-    let texts = if max == UNBOUNDED {
-        let start = matrix::power(pass.algebra, &steps, min)?;
-        let more = matrix::solve(pass.algebra, steps, ends)?;
-        matrix::product(pass.algebra, &start, &more)?
-    } else {
-        let turns = matrix::repeat(pass.algebra, &steps, min, max)?;
-        matrix::product(pass.algebra, &turns, &ends)?
+    let algebra = &mut *pass.algebra;
+    let mut contexts = Contexts {
+        prefixes,
+        conditions,
+        known: Vec::new(),
+        places: FxHashMap::default(),
+        rows: FxHashMap::default(),
     };
-    let mut by_state = Vec::with_capacity(after.len());
-    for rows in texts.chunks(contexts.suffixes.len()) {
-        let texts: Vec<ExprId> = rows.iter().flat_map(|row| row.values().copied()).collect();
-        by_state.push(pass.algebra.union(&texts));
+    // Nothing is owed at first: the first contexts are the states of the prefix.
+    for prefix in 0..prefixes.len() {
+        contexts.place(algebra, (prefix, algebra.any))?;
     }
+    let (members, steps) =
+        contexts.closure(algebra, (0..prefixes.len()).collect(), Step::Match(body))?;
+    let mut ends = Matrix::with_capacity(members.len());
+    for &member in &members {
+        let (prefix, owed) = contexts.known[member];
+        let texts = algebra.meet(after[prefix], owed);
+        let is_dead = texts == algebra.exprs.nothing();
+        ends.push(if is_dead { Row::new() } else { Row::from([(0, texts)]) });
+    }
+    let texts = if max == UNBOUNDED {
+        let start = matrix::power(algebra, &steps, min)?;
+        let more = matrix::solve(algebra, steps, ends)?;
+        matrix::product(algebra, &start, &more)?
+    } else {
+        let turns = matrix::repeat(algebra, &steps, min, max)?;
+        matrix::product(algebra, &turns, &ends)?
+    };
+    let nothing = algebra.exprs.nothing();
+    let of_state = |row: &Row| row.get(&0).copied().unwrap_or(nothing);
+    let mut by_state: ByState = texts[..prefixes.len()].iter().map(of_state).collect();
     // One state that knows nothing stands for all.
     by_state.resize(after.len(), by_state[0]);
     Ok(by_state)
 }
 
-/// The contexts inside one repetition, numbered prefix first.
+/// What leads from one context to another.
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    /// A match of this piece.
+    Match(&'a Node),
+    /// One character of these atoms.
+    Atoms(&'a [usize]),
+}
+
+/// The contexts inside one repetition, by number.
 struct Contexts<'a> {
     prefixes: &'a PrefixStates,
-    suffixes: SuffixStates,
-    conditions: BTreeMap<u32, ByState>,
+    conditions: FxHashMap<u32, ByState>,
+    known: Vec<(usize, ExprId)>,
+    places: FxHashMap<(usize, ExprId), usize>,
+    /// The rows of repetitions, by the address of the piece: they are made many at a time.
+    rows: FxHashMap<(*const Node, usize), Row>,
 }
 
 impl Contexts<'_> {
-    fn len(&self) -> usize {
-        self.prefixes.len() * self.suffixes.len()
+    fn place(&mut self, algebra: &mut Algebra, context: (usize, ExprId)) -> Result<usize, Error> {
+        algebra.check_search(self.known.len())?;
+        Ok(*self.places.entry(context).or_insert_with(|| {
+            self.known.push(context);
+            self.known.len() - 1
+        }))
     }
 
-    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let (prefixes, suffixes) = (self.prefixes.len(), self.suffixes.len());
-        (0..prefixes).flat_map(move |prefix| (0..suffixes).map(move |suffix| (prefix, suffix)))
-    }
-
-    fn place(&self, prefix: usize, suffix: usize) -> usize {
-        prefix * self.suffixes.len() + suffix
-    }
-
-    /// The texts that go on from each context as `after` says, in one column.
-    fn ends(&self, algebra: &mut Algebra, after: &[ExprId]) -> Result<Matrix, Error> {
-        let (nothing, empty) = (algebra.exprs.nothing(), algebra.exprs.empty());
-        let mut rows = vec![Row::new(); self.len()];
-        for suffix in 0..self.suffixes.len() {
-            let mut following = None;
-            for (prefix, &after) in after.iter().enumerate().take(self.prefixes.len()) {
-                let texts = if after == nothing {
-                    nothing
-                } else if after == empty {
-                    // State 0 is the end of the text, and only the end leads there.
-                    if suffix == 0 { empty } else { nothing }
-                } else {
-                    let following = match following {
-                        Some(known) => known,
-                        None => *following.insert(self.suffixes.suffixes(algebra, suffix)?),
-                    };
-                    algebra.meet(after, following)
-                };
-                if texts != nothing {
-                    rows[self.place(prefix, suffix)].insert(0, texts);
-                }
+    /// The contexts that any number of steps lead to, those of `start` first, and the matrix of
+    /// one step over their places in this list.
+    fn closure(
+        &mut self,
+        algebra: &mut Algebra,
+        start: Vec<usize>,
+        step: Step,
+    ) -> Result<(Vec<usize>, Matrix), Error> {
+        let mut places: FxHashMap<usize, usize> =
+            start.iter().enumerate().map(|(place, &context)| (context, place)).collect();
+        let mut members = start;
+        let mut steps = Matrix::new();
+        while let Some(&from) = members.get(steps.len()) {
+            let row = match step {
+                Step::Match(node) => self.row(algebra, node, from)?,
+                Step::Atoms(atoms) => self.row_of_atoms(algebra, atoms, from)?,
+            };
+            let mut local = Row::new();
+            for (to, texts) in row {
+                let place = *places.entry(to).or_insert_with(|| {
+                    members.push(to);
+                    members.len() - 1
+                });
+                local.insert(place, texts);
             }
+            steps.push(local);
         }
-        Ok(rows)
+        Ok((members, steps))
     }
 
-    fn matrix(&self, algebra: &mut Algebra, node: &Node) -> Result<Matrix, Error> {
+    /// The texts of `node` that lead from `from`, by the contexts that they lead to.
+    fn row(&mut self, algebra: &mut Algebra, node: &Node, from: usize) -> Result<Row, Error> {
         algebra.check()?;
+        let (prefix, owed) = self.known[from];
         match node.kind() {
-            Kind::Empty => Ok(matrix::identity(algebra, self.len())),
+            Kind::Empty => Ok(Row::from([(from, algebra.exprs.empty())])),
             Kind::Chars(set) => {
                 let atoms = algebra.atoms.of(set);
-                self.of_atoms(algebra, &atoms)
+                self.row_of_atoms(algebra, &atoms, from)
             }
             Kind::Seq(parts) => {
-                let mut texts = matrix::identity(algebra, self.len());
-                for part in parts.iter().rev() {
-                    let first = self.matrix(algebra, part)?;
-                    texts = matrix::product(algebra, &first, &texts)?;
+                let mut row = Row::from([(from, algebra.exprs.empty())]);
+                for part in parts {
+                    let mut longer = Vec::with_capacity(row.len());
+                    for (middle, first) in row {
+                        let mut rest = self.row(algebra, part, middle)?;
+                        for texts in rest.values_mut() {
+                            *texts = algebra.then(first, *texts);
+                        }
+                        longer.push(rest);
+                    }
+                    row = matrix::sum_of_rows(algebra, &longer);
                 }
-                Ok(texts)
+                Ok(row)
             }
             Kind::Choice(alternatives) => {
-                let mut texts = Vec::with_capacity(alternatives.len());
+                let mut rows = Vec::with_capacity(alternatives.len());
                 for alternative in alternatives {
-                    texts.push(self.matrix(algebra, alternative)?);
+                    rows.push(self.row(algebra, alternative, from)?);
                 }
-                Ok(matrix::sum(algebra, &texts))
+                Ok(matrix::sum_of_rows(algebra, &rows))
             }
             Kind::Repeat { body, min, max } => {
-                let is_small = *max <= SMALL || (*max == UNBOUNDED && *min <= SMALL);
-                if !is_small && !body.has_look() {
-                    return self.counted(algebra, node);
+                let key = (std::ptr::from_ref(node), from);
+                if !self.rows.contains_key(&key) {
+                    self.add_rows(algebra, node, (body, *min, *max), from)?;
                 }
-                let turn = self.matrix(algebra, body)?;
-                matrix::repeat(algebra, &turn, *min, *max)
+                Ok(self.rows[&key].clone())
             }
             Kind::Look(look) => {
-                let condition = &self.conditions[&look.id];
-                let empty = algebra.exprs.empty();
-                let mut rows = Matrix::with_capacity(self.len());
-                for (place, (prefix, suffix)) in self.pairs().enumerate() {
-                    let holds = self.suffixes.holds(suffix, condition[prefix]);
-                    rows.push(if holds { Row::from([(place, empty)]) } else { Row::new() });
+                let condition = self.conditions[&look.id][prefix];
+                let owed = algebra.meet(owed, condition);
+                if owed == algebra.exprs.nothing() {
+                    return Ok(Row::new());
                 }
-                Ok(rows)
+                Ok(Row::from([(self.place(algebra, (prefix, owed))?, algebra.exprs.empty())]))
             }
         }
     }
 
-    /// One character of these atoms.
-    fn of_atoms(&self, algebra: &mut Algebra, atoms: &[usize]) -> Result<Matrix, Error> {
-        let mut steps: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-        for (prefix, suffix) in self.pairs() {
-            for &atom in atoms {
-                let from = self.place(prefix, self.suffixes.previous(suffix, atom));
-                let to = self.place(self.prefixes.next(prefix, atom), suffix);
-                steps.entry((from, to)).or_default().push(atom);
-                algebra.check()?;
+    fn row_of_atoms(
+        &mut self,
+        algebra: &mut Algebra,
+        atoms: &[usize],
+        from: usize,
+    ) -> Result<Row, Error> {
+        let (prefix, owed) = self.known[from];
+        let mut atoms_to: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for &atom in atoms {
+            let owed = algebra.derivative(owed, atom)?;
+            if owed != algebra.exprs.nothing() {
+                let to = self.place(algebra, (self.prefixes.next(prefix, atom), owed))?;
+                atoms_to.entry(to).or_default().push(atom);
             }
         }
-        let mut rows = vec![Row::new(); self.len()];
-        for ((from, to), atoms) in steps {
+        let mut row = Row::new();
+        for (to, atoms) in atoms_to {
             let set = algebra.atoms.union(&atoms);
-            rows[from].insert(to, algebra.chars(&set));
+            row.insert(to, algebra.chars(&set));
         }
-        Ok(rows)
+        Ok(row)
     }
 
-    /// A counted repetition without look-around: on every path between two contexts.
-    fn counted(&self, algebra: &mut Algebra, node: &Node) -> Result<Matrix, Error> {
-        let id = plain(algebra, node)?;
-        let atoms = atoms_in(algebra, node);
-        let steps = self.of_atoms(algebra, &atoms)?;
-        let start = matrix::identity(algebra, self.len());
-        let mut paths = matrix::solve(algebra, steps, start)?;
-        for row in &mut paths {
-            for texts in row.values_mut() {
-                *texts = algebra.meet(id, *texts);
+    /// Makes the rows of a repetition for `from` and all that its turns lead to.
+    fn add_rows(
+        &mut self,
+        algebra: &mut Algebra,
+        node: &Node,
+        (body, min, max): (&Node, u32, u32),
+        from: usize,
+    ) -> Result<(), Error> {
+        let is_small = max <= SMALL || (max == UNBOUNDED && min <= SMALL);
+        let (members, rows) = if is_small || body.has_look() {
+            let (members, steps) = self.closure(algebra, vec![from], Step::Match(body))?;
+            (members, matrix::repeat(algebra, &steps, min, max)?)
+        } else {
+            let atoms = atoms_in(algebra, body);
+            let (members, steps) = self.closure(algebra, vec![from], Step::Atoms(&atoms))?;
+            let mut paths = matrix::repeat(algebra, &steps, 0, UNBOUNDED)?;
+            let id = plain(algebra, node)?;
+            for row in &mut paths {
+                for texts in row.values_mut() {
+                    *texts = algebra.meet(id, *texts);
+                }
+                row.retain(|_, texts| *texts != algebra.exprs.nothing());
             }
-            row.retain(|_, texts| *texts != algebra.exprs.nothing());
+            (members, paths)
+        };
+        for (place, row) in rows.into_iter().enumerate() {
+            let row = row.into_iter().map(|(to, texts)| (members[to], texts)).collect();
+            self.rows.insert((std::ptr::from_ref(node), members[place]), row);
         }
-        Ok(paths)
+        Ok(())
     }
 }

@@ -15,7 +15,7 @@ pub(crate) type Row = BTreeMap<usize, ExprId>;
 /// The rows.
 pub(crate) type Matrix = Vec<Row>;
 
-pub(crate) fn identity(algebra: &Algebra, size: usize) -> Matrix {
+fn identity(algebra: &Algebra, size: usize) -> Matrix {
     (0..size).map(|place| Row::from([(place, algebra.exprs.empty())])).collect()
 }
 
@@ -35,17 +35,16 @@ pub(crate) fn product(algebra: &mut Algebra, a: &Matrix, b: &Matrix) -> Result<M
     Ok(rows)
 }
 
-pub(crate) fn sum(algebra: &mut Algebra, terms: &[Matrix]) -> Matrix {
-    let size = terms.first().map_or(0, Vec::len);
-    (0..size)
-        .map(|place| {
-            let mut sums: BTreeMap<usize, Vec<ExprId>> = BTreeMap::new();
-            for (&column, &texts) in terms.iter().flat_map(|term| &term[place]) {
-                sums.entry(column).or_default().push(texts);
-            }
-            sums.into_iter().map(|(at, texts)| (at, algebra.union(&texts))).collect()
-        })
-        .collect()
+fn sum(algebra: &mut Algebra, a: Matrix, b: Matrix) -> Matrix {
+    a.into_iter().zip(b).map(|(a, b)| sum_of_rows(algebra, &[a, b])).collect()
+}
+
+pub(crate) fn sum_of_rows(algebra: &mut Algebra, rows: &[Row]) -> Row {
+    let mut sums: BTreeMap<usize, Vec<ExprId>> = BTreeMap::new();
+    for (&column, &texts) in rows.iter().flatten() {
+        sums.entry(column).or_default().push(texts);
+    }
+    sums.into_iter().map(|(at, texts)| (at, algebra.union(&texts))).collect()
 }
 
 /// `matrix` between `min` and `max` times, by squaring.
@@ -60,7 +59,7 @@ pub(crate) fn repeat(
     let more = if max == UNBOUNDED {
         solve(algebra, matrix.clone(), one)?
     } else {
-        let at_most_once = sum(algebra, &[one, matrix.clone()]);
+        let at_most_once = sum(algebra, one, matrix.clone());
         power(algebra, &at_most_once, max - min)?
     };
     product(algebra, &start, &more)

@@ -17,7 +17,6 @@ mod matrix;
 mod parse;
 mod prefix;
 mod rewrite;
-mod suffix;
 mod translate;
 
 use crate::error::Error;

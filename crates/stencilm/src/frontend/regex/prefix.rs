@@ -182,7 +182,7 @@ impl PrefixStates {
 /// says, and false where they hold as one of `others` says. It uses few of them.
 ///
 /// None of `others` is `wanted`.
-pub(crate) fn distinguish(
+fn distinguish(
     algebra: &mut Algebra,
     languages: &[ExprId],
     wanted: &[bool],

@@ -18,7 +18,7 @@ use crate::frontend::regex::algebra::Algebra;
 use crate::frontend::regex::ast::{Kind, Look, Node, Side};
 use crate::frontend::regex::context;
 use crate::frontend::regex::prefix::PrefixStates;
-use crate::grammar::{CharSet, ExprId};
+use crate::grammar::{CharSet, ExprId, UNBOUNDED};
 
 /// Repetitions of look-around up to this count, nested ones multiplied, are written out: beyond it
 /// the matrices of `context` give smaller expressions.
@@ -180,49 +180,68 @@ impl<'p, 'b> Pass<'p, 'b> {
         Ok(texts)
     }
 
-    /// The common `(?:(?!y)c)*` at the end of the text, where each character is one turn: the
-    /// texts of `c` that nowhere go on as `y` does.
+    /// The common `(?:(?!y)c)*K` where what follows leaves no doubt where the characters end: the
+    /// texts of `c*K` that do not go on as `y` does before one of those characters.
     fn each_character(
         &mut self,
         body: &Node,
         (min, max): (u32, u32),
         after: &[ExprId],
     ) -> Result<Option<ByState>, Error> {
-        let Kind::Seq(parts) = body.kind() else {
+        let (Kind::Seq(parts), Some(rest)) = (body.kind(), uniform(after)) else {
             return Ok(None);
         };
-        if uniform(after) != Some(self.algebra.exprs.empty()) {
-            return Ok(None);
-        }
-        let mut class = None;
-        let (mut wrong_before, mut wrong_after) = (Vec::new(), Vec::new());
-        for part in parts {
-            match part.kind() {
-                Kind::Chars(set) if class.is_none() => class = Some(set),
-                Kind::Look(look) => {
-                    let Some(condition) = uniform(&self.condition(look)?) else {
-                        return Ok(None);
-                    };
-                    let wrong = self.algebra.complement(condition);
-                    if class.is_none() { &mut wrong_before } else { &mut wrong_after }.push(wrong);
-                }
-                _ => return Ok(None),
-            }
-        }
-        let Some(class) = class else {
+        let Some((class, looks)) = parts.split_last() else {
             return Ok(None);
         };
-        let (any, some) = (self.algebra.any, self.algebra.some);
-        let wrong = self.algebra.union(&wrong_before);
-        let wrong = self.algebra.meet(wrong, some);
-        let before = self.algebra.then(any, wrong);
-        let wrong = self.algebra.union(&wrong_after);
-        let behind = self.algebra.then(some, wrong);
-        let wrong = self.algebra.union(&[before, behind]);
+        let Kind::Chars(class) = class.kind() else {
+            return Ok(None);
+        };
+        let mut wrong = Vec::with_capacity(looks.len());
+        for look in looks {
+            let Kind::Look(look) = look.kind() else {
+                return Ok(None);
+            };
+            let Some(condition) = uniform(&self.condition(look)?) else {
+                return Ok(None);
+            };
+            wrong.push(self.algebra.complement(condition));
+        }
+        let wrong = self.algebra.union(&wrong);
+        let Some(wrong) = self.before_last_of(class, wrong, rest)? else {
+            return Ok(None);
+        };
         let class = self.algebra.chars(class);
         let texts = self.algebra.exprs.repeat(class, min, max);
+        let texts = self.algebra.then(texts, rest);
         let right = self.algebra.complement(wrong);
         Ok(Some(vec![self.algebra.meet(texts, right); after.len()]))
+    }
+
+    /// Of the texts `[class]*` and then `rest`, those that have a character of the first part from
+    /// which on they are in `wrong`; if it is clear where the first part ends.
+    fn before_last_of(
+        &mut self,
+        class: &CharSet,
+        wrong: ExprId,
+        rest: ExprId,
+    ) -> Result<Option<ExprId>, Error> {
+        if let Some(length) = self.algebra.length(rest) {
+            let one = self.algebra.chars(&CharSet::any());
+            let longer = self.algebra.exprs.repeat(one, length + 1, UNBOUNDED);
+            let wrong = self.algebra.meet(wrong, longer);
+            return Ok(Some(self.algebra.then(self.algebra.any, wrong)));
+        }
+        for atom in self.algebra.atoms.of(class) {
+            if self.algebra.derivative(rest, atom)? != self.algebra.exprs.nothing() {
+                return Ok(None);
+            }
+        }
+        let class = self.algebra.chars(class);
+        let begun = self.algebra.exprs.seq2(class, self.algebra.any);
+        let wrong = self.algebra.meet(wrong, begun);
+        let before = self.algebra.exprs.repeat(class, 0, UNBOUNDED);
+        Ok(Some(self.algebra.then(before, wrong)))
     }
 
     /// The texts that may follow where `look` holds.
