@@ -22,14 +22,18 @@ grammar = stencilm.Grammar.from_json_schema(schema, indent=2)
 matcher = stencilm.Compiler(vocabulary).compile(grammar).matcher()
 
 mask = stencilm.allocate_mask(1, model.vocab_size)
-logits = model.step(model.chat_prompt("Describe Maria Lopez, 34"))
-while True:
-    matcher.fill_mask(mask, 0)
-    stencilm.apply_mask(logits, mask[0])
-    token_id = int(np.argmax(logits))
-    matcher.accept(token_id)
-    print((vocabulary.token_bytes(token_id) or b"").decode(), end="", flush=True)
-    if matcher.is_finished():
-        break
-    logits = model.step([token_id])
+unread = model.chat_prompt("Describe Maria Lopez, 34")
+while not matcher.is_finished():
+    # What is certain needs no model, and is written in the tokens that the model knows it by.
+    token_ids = stencilm.forced_tokens(matcher, vocabulary, model.encode)
+    if not token_ids:
+        logits = model.step(unread)
+        unread = []
+        matcher.fill_mask(mask)
+        stencilm.apply_mask(logits, mask[0])
+        token_ids = [int(np.argmax(logits))]
+    for token_id in token_ids:
+        matcher.accept(token_id)
+        print((vocabulary.token_bytes(token_id) or b"").decode(), end="", flush=True)
+    unread += token_ids
 print()

@@ -270,7 +270,7 @@ fn what_cannot_be_fulfilled_is_found_or_left_out() {
 
 #[test]
 fn assertions_that_cannot_be_enforced_are_refused_by_name() {
-    refused(r#"{"type": "array", "uniqueItems": true}"#, "uniqueItems", "");
+    refused(r#"{"type": "array", "uniqueItems": true}"#, "uniqueItems", "/uniqueItems");
     refused(
         r#"{"properties": {"a": {"type": "integer", "multipleOf": 7}}}"#,
         "multipleOf",

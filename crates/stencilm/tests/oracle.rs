@@ -22,17 +22,17 @@ use crate::oracle::vocabulary::{Bytes, Case, cases, sparse_cases};
 fn check(tree: Tree, sentences: &[&str], beginnings: &[&str], others: &[&str]) {
     let judge = Judge::of(&Plain { rules: vec![tree], start: 0 }).expect("small");
     let mut chart = Chart::new(&judge, Tail::Anything);
-    let mut ask = |text: &str| {
-        let text = symbols(text.as_bytes());
-        let answers = (judge.accepts(&text), judge.prefix_viable(&text));
-        text.iter().for_each(|&symbol| chart.push(symbol));
-        assert_eq!((chart.accepts(), chart.is_live()), answers, "the chart must agree");
-        chart.truncate(0);
-        answers
-    };
-    sentences.iter().for_each(|text| assert_eq!(ask(text), (true, true), "{text:?}"));
-    beginnings.iter().for_each(|text| assert_eq!(ask(text), (false, true), "{text:?}"));
-    others.iter().for_each(|text| assert_eq!(ask(text), (false, false), "{text:?}"));
+    let asked = [(sentences, (true, true)), (beginnings, (false, true)), (others, (false, false))];
+    for (texts, expected) in asked {
+        for text in texts {
+            let symbols = symbols(text.as_bytes());
+            let answers = (judge.accepts(&symbols), judge.prefix_viable(&symbols));
+            assert_eq!(answers, expected, "{text:?}");
+            chart.read(&symbols);
+            assert_eq!((chart.accepts(), chart.is_live()), expected, "the chart on {text:?}");
+            chart.truncate(0);
+        }
+    }
 }
 
 fn star(body: Tree) -> Tree {
@@ -257,7 +257,7 @@ fn agrees_with_enumeration(grammar: &Plain) -> Verdict {
     let mut chart = Chart::new(&judge, Tail::Anything);
     for word in &all {
         let fail = |what: &str| Err(TestCaseError::fail(format!("{what}: {word:?}")));
-        word.iter().for_each(|&symbol| chart.push(symbol));
+        chart.read(word);
         if chart.accepts() != sentences.contains(word) {
             return fail("the chart is wrong about");
         }
@@ -319,7 +319,7 @@ fn chart_agrees(case: &Case) -> Verdict {
         if live != mask[id] {
             return fail("whether it lives differs");
         }
-        symbols.iter().for_each(|&symbol| chart.push(symbol));
+        chart.read(&symbols);
         if chart.accepts() != judge.accepts(&prefix) {
             return fail("whether it is a sentence differs");
         }

@@ -5,7 +5,7 @@ mod language;
 #[path = "support/regex_judge.rs"]
 mod regex_judge;
 
-use std::time::Duration;
+use std::{fmt::Write, time::Duration};
 
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
 use stencilm::frontend::regex::{self, Mode, RegexOptions};
@@ -41,7 +41,7 @@ fn in_json(text: &[char], escapes_all: bool) -> String {
     for (place, &c) in text.iter().enumerate() {
         match c {
             c if escapes_all && place % 2 == 0 => {
-                spelled += &format!("\\u{:04X}", u32::from(c));
+                let _ = write!(spelled, "\\u{:04X}", u32::from(c));
             }
             '\n' => spelled += "\\n",
             c => spelled.push(c),

@@ -115,8 +115,7 @@ fn the_tables_have_no_cycle() {
 
 #[test]
 fn the_table_in_the_document_is_this_one() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
-    let text = fs::read_to_string(path).expect("ARCHITECTURE.md lies at the root");
+    let text = architecture();
     for (module, allowed) in MAY_USE {
         let uses = match allowed {
             [] => "–".to_owned(),
@@ -125,6 +124,22 @@ fn the_table_in_the_document_is_this_one() {
         let row = format!("| `{module}` | {uses} |");
         assert!(text.contains(&row), "ARCHITECTURE.md has no row that begins `{row}`");
     }
+}
+
+#[test]
+fn the_tests_that_the_document_names_exist() {
+    let text = architecture();
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let named = text.split('`').filter_map(|piece| piece.split_once(".rs::"));
+    let mut count = 0;
+    for (file, test) in named {
+        let path = tests.join(format!("{file}.rs"));
+        let code = fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("ARCHITECTURE.md names {}: {error}", path.display()));
+        assert!(code.contains(&format!("fn {test}(")), "{file}.rs has no test `{test}`");
+        count += 1;
+    }
+    assert!(count > 0, "each invariant names its test");
 }
 
 #[test]
@@ -171,6 +186,11 @@ fn paths_are_read_from_every_form_of_use() {
     let expected = ["a::B", "c", "c::d::E", "f", "g::H", "i::J"];
     let found: Vec<String> = crate_paths(code).into_iter().collect();
     assert_eq!(found, expected);
+}
+
+fn architecture() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
+    fs::read_to_string(path).expect("ARCHITECTURE.md lies at the root")
 }
 
 /// A source file.
@@ -276,11 +296,9 @@ fn read_paths<'t>(text: &'t str, prefix: &str, found: &mut BTreeSet<String>) -> 
         ("", _) => name.to_owned(),
         _ => format!("{prefix}::{name}"),
     };
-    match rest.strip_prefix("::") {
-        Some(more) => read_paths(more, &path, found),
-        None => {
-            found.insert(path);
-            rest
-        }
+    if let Some(more) = rest.strip_prefix("::") {
+        return read_paths(more, &path, found);
     }
+    found.insert(path);
+    rest
 }

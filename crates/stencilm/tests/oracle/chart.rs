@@ -90,6 +90,13 @@ impl<'a> Chart<'a> {
         self.close(next);
     }
 
+    /// Reads these symbols.
+    pub(crate) fn read(&mut self, symbols: &[Symbol]) {
+        for &symbol in symbols {
+            self.push(symbol);
+        }
+    }
+
     /// Forgets all symbols but the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.columns.truncate(len + 1);
@@ -192,7 +199,6 @@ impl<'a> Chart<'a> {
             for &(label, state) in &self.judge.rules[item.rule].edges[item.state] {
                 let after = Item { state, ..item };
                 match label {
-                    Label::Symbols(..) => {}
                     Label::Empty => self.add(&mut column, after),
                     Label::Call(rule) if self.useful[item.rule][state] => {
                         column.waiting.entry(rule).or_default().push(after);
@@ -201,7 +207,7 @@ impl<'a> Chart<'a> {
                             self.add(&mut column, after);
                         }
                     }
-                    Label::Call(_) => {}
+                    Label::Call(_) | Label::Symbols(..) => {}
                 }
             }
         }
@@ -212,7 +218,9 @@ impl<'a> Chart<'a> {
 fn useful_states(judge: &Judge) -> Vec<Vec<bool>> {
     let all = judge.rules.iter();
     let mut useful: Vec<Vec<bool>> = all.map(|rule| vec![false; rule.edges.len()]).collect();
-    useful.iter_mut().for_each(|states| states[ACCEPT] = true);
+    for states in &mut useful {
+        states[ACCEPT] = true;
+    }
     let mut grew = true;
     while grew {
         grew = false;

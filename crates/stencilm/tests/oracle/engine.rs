@@ -20,6 +20,7 @@ pub(crate) fn fail<T>(what: impl Into<String>) -> Result<T, TestCaseError> {
 }
 
 /// An error of the engine's where there should be none.
+#[allow(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn unexpected(error: Error) -> TestCaseError {
     TestCaseError::fail(format!("an error: {error}"))
 }
@@ -109,9 +110,11 @@ pub(crate) fn id_of(place: usize) -> u32 {
     u32::try_from(place).expect("few tokens")
 }
 
-/// Reads the token's text.
-pub(crate) fn push(chart: &mut Chart<'_>, tokens: &Tokens, judge: &Judge, id: usize) {
-    symbols_of(tokens, judge, id).into_iter().for_each(|symbol| chart.push(symbol));
+/// Reads the texts of these tokens.
+pub(crate) fn read(chart: &mut Chart<'_>, tokens: &Tokens, judge: &Judge, ids: &[usize]) {
+    for &id in ids {
+        chart.read(&symbols_of(tokens, judge, id));
+    }
 }
 
 /// What the token adds to the text.

@@ -39,7 +39,9 @@ impl Judge {
     /// A plain grammar.
     pub(crate) fn of(plain: &Plain) -> Result<Self, TooBig> {
         let mut tokens = BTreeSet::new();
-        plain.rules.iter().for_each(|tree| collect_tokens(tree, &mut tokens));
+        for tree in &plain.rules {
+            collect_tokens(tree, &mut tokens);
+        }
         let tokens: Vec<String> = tokens.into_iter().collect();
         let rules: Result<_, _> = plain.rules.iter().map(|tree| Nfa::new(tree, &tokens)).collect();
         Ok(Self { rules: rules?, start: plain.start, tokens })
@@ -155,16 +157,14 @@ impl Text {
             let (&last, before) = token.split_last().expect("not empty");
             for (place, &symbol) in before.iter().enumerate() {
                 let spelled = &token[..=place];
-                at = match nodes.iter().find(|(node, _)| node == spelled) {
-                    Some(&(_, node)) => node,
-                    None => {
-                        let node = self.edges.len();
-                        self.edges.push(Vec::new());
-                        self.edges[at].push((symbol, symbol, node));
-                        nodes.push((spelled.to_vec(), node));
-                        node
-                    }
-                };
+                let known = nodes.iter().find(|(node, _)| node == spelled).map(|&(_, node)| node);
+                at = known.unwrap_or_else(|| {
+                    let node = self.edges.len();
+                    self.edges.push(Vec::new());
+                    self.edges[at].push((symbol, symbol, node));
+                    nodes.push((spelled.to_vec(), node));
+                    node
+                });
             }
             if !self.edges[at].contains(&(last, last, root)) {
                 self.edges[at].push((last, last, root));
@@ -184,7 +184,9 @@ fn collect_tokens(tree: &Tree, tokens: &mut BTreeSet<String>) {
             tokens.insert(name.clone());
         }
         Tree::Seq(parts) | Tree::Choice(parts) | Tree::And(parts) => {
-            parts.iter().for_each(|part| collect_tokens(part, tokens));
+            for part in parts {
+                collect_tokens(part, tokens);
+            }
         }
         Tree::Not(body) | Tree::Repeat(body, ..) => collect_tokens(body, tokens),
         Tree::Nothing

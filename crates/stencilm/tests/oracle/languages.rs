@@ -33,7 +33,8 @@ fn check(case: &Case, rewritten: &RuleSet, empty: Option<bool>) -> Verdict {
             [(&made, 0), (&other, 1)].map(|(judge, at)| tokens.mask(judge, &mut charts[at]));
         let chosen = tokens.choose(&mask, choice);
         if step == 0 && empty.is_some() {
-            [&mut mask, &mut masked].map(|mask| forget_stop(&tokens, mask));
+            forget_stop(&tokens, &mut mask);
+            forget_stop(&tokens, &mut masked);
         }
         if let Some(id) = (0..mask.len()).find(|&id| mask[id] != masked[id]) {
             let says = if mask[id] { "no longer" } else { "now" };
@@ -44,14 +45,16 @@ fn check(case: &Case, rewritten: &RuleSet, empty: Option<bool>) -> Verdict {
             break;
         };
         for (judge, chart) in [&made, &other].into_iter().zip(&mut charts) {
-            tokens.symbols(judge, id).iter().flatten().for_each(|&symbol| chart.push(symbol));
+            chart.read(&tokens.symbols(judge, id).unwrap_or_default());
         }
     }
     Ok(())
 }
 
 fn forget_stop(tokens: &Tokens, mask: &mut [bool]) {
-    (0..mask.len()).filter(|&id| tokens.is_stop(id)).for_each(|id| mask[id] = false);
+    for (id, bit) in mask.iter_mut().enumerate() {
+        *bit &= !tokens.is_stop(id);
+    }
 }
 
 #[test]
@@ -153,9 +156,9 @@ fn a_copy_in_another_arena_means_the_same() {
         let from = case.grammar.build();
         // The other arena has made other things before, so that all ids differ.
         let mut other = Exprs::default();
-        case.grammar.rules.iter().rev().enumerate().for_each(|(at, _)| {
+        for at in 0..=case.grammar.rules.len() {
             other.bytes(format!("{at}").as_bytes());
-        });
+        }
         let mut done = Imported::default();
         let copy = |(name, body): &(String, _)| {
             (name.clone(), other.import(&from.exprs, *body, &mut done))

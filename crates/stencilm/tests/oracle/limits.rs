@@ -5,7 +5,7 @@ use std::cell::Cell;
 use stencilm::{Error, ErrorKind, Limits, Matcher};
 
 use crate::engine::{
-    compile, fail, id_of, mask, push, same_mask, store, try_mask, unexpected, vocabulary,
+    compile, fail, id_of, mask, read, same_mask, store, try_mask, unexpected, vocabulary,
 };
 use crate::oracle::chart::Chart;
 use crate::oracle::judge::Judge;
@@ -54,7 +54,7 @@ fn limits_spoil_nothing(case: &Case, limits: Limits, name: &str, reached: &Cell<
         if !free.accept(id_of(id)).map_err(unexpected)? {
             return fail(format!("{at}: {:?} is refused without limit", tokens.0[id]));
         }
-        push(&mut chart, &tokens, &judge, id);
+        read(&mut chart, &tokens, &judge, &[id]);
         masks.push(judged);
     }
     for judged in masks.iter().rev() {

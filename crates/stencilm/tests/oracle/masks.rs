@@ -6,7 +6,7 @@ use std::sync::Arc;
 use stencilm::{Limits, Matcher, Store};
 
 use crate::engine::{
-    bits, compile, fail, id_of, mask, push, same_mask, store, symbols_of, unexpected, vocabulary,
+    bits, compile, fail, id_of, mask, read, same_mask, store, symbols_of, unexpected, vocabulary,
 };
 use crate::oracle::chart::{Chart, Tail};
 use crate::oracle::judge::Judge;
@@ -34,7 +34,7 @@ fn walk(
         if !matcher.accept(id_of(id)).map_err(unexpected)? {
             return fail(format!("{at}: {:?} is refused", tokens.0[id]));
         }
-        push(&mut chart, tokens, judge, id);
+        read(&mut chart, tokens, judge, &[id]);
     }
     Ok(())
 }
@@ -128,7 +128,7 @@ fn drafts_are_masked_row_by_row(case: &Case) -> Verdict {
             accepted += usize::from(open);
             rows.push(judged);
             draft.push(id_of(id));
-            push(chart, &tokens, &judge, id);
+            read(chart, &tokens, &judge, &[id]);
             if tokens.is_stop(id) {
                 break;
             }
@@ -183,7 +183,8 @@ fn matchers_are_independent(case: &Case) -> Verdict {
             }
             2 => {
                 matchers[1 - which] = matchers[which].fork();
-                histories[1 - which] = histories[which].clone();
+                let copy = histories[which].clone();
+                histories[1 - which] = copy;
             }
             3 => {
                 if matcher.rollback(history.len() + 1) {
@@ -192,7 +193,7 @@ fn matchers_are_independent(case: &Case) -> Verdict {
             }
             _ => {
                 chart.truncate(0);
-                history.iter().for_each(|&id| push(&mut chart, &tokens, &judge, id));
+                read(&mut chart, &tokens, &judge, history);
                 let judged = tokens.mask(&judge, &mut chart);
                 let has_stopped = history.last().is_some_and(|&id| tokens.is_stop(id));
                 let stop = (0..judged.len()).find(|&id| tokens.is_stop(id) && judged[id]);
@@ -208,7 +209,7 @@ fn matchers_are_independent(case: &Case) -> Verdict {
         }
         for (matcher, history) in matchers.iter_mut().zip(&histories) {
             chart.truncate(0);
-            history.iter().for_each(|&id| push(&mut chart, &tokens, &judge, id));
+            read(&mut chart, &tokens, &judge, history);
             let has_stopped = history.last().is_some_and(|&id| tokens.is_stop(id));
             let none = vec![false; tokens.0.len()];
             let judged = if has_stopped { none } else { tokens.mask(&judge, &mut chart) };
@@ -234,11 +235,11 @@ fn forced_bytes_are_the_only_ones(case: &Case) -> Verdict {
     let tokens = case.tokens(&judge);
     let end = FIRST_TOKEN + u16::try_from(SPECIAL.len()).expect("few");
     let mut free = Chart::new(&judge, Tail::Anything);
-    let mut read = Vec::new();
+    let mut so_far = Vec::new();
     let mut next = case.choices.iter();
     check(case, |matcher, _, judged, at| {
         free.truncate(0);
-        read.iter().for_each(|&symbol| free.push(symbol));
+        free.read(&so_far);
         let mut symbols = free.next_symbols(end);
         let bytes = matcher.next_bytes().map_err(unexpected)?;
         let judged_bytes: Vec<u8> =
@@ -262,7 +263,7 @@ fn forced_bytes_are_the_only_ones(case: &Case) -> Verdict {
             return fail(format!("{at}: forces \"{engine}\", not \"{forced}\""));
         }
         let id = next.next().and_then(|&choice| tokens.choose(judged, choice));
-        read.extend(id.into_iter().flat_map(|id| symbols_of(&tokens, &judge, id)));
+        so_far.extend(id.into_iter().flat_map(|id| symbols_of(&tokens, &judge, id)));
         Ok(())
     })
 }

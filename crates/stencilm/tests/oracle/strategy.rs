@@ -206,7 +206,9 @@ fn classics() -> Vec<Plain> {
 /// Makes all calls calls of rules that are there.
 fn plain(mut rules: Vec<Tree>, start: usize) -> Plain {
     let len = rules.len();
-    rules.iter_mut().for_each(|tree| renumber(tree, len));
+    for tree in &mut rules {
+        renumber(tree, len);
+    }
     Plain { rules, start: start % len }
 }
 
@@ -214,7 +216,9 @@ fn renumber(tree: &mut Tree, rules: usize) {
     match tree {
         Tree::Call(rule) => *rule %= rules,
         Tree::Seq(parts) | Tree::Choice(parts) | Tree::And(parts) => {
-            parts.iter_mut().for_each(|part| renumber(part, rules));
+            for part in parts {
+                renumber(part, rules);
+            }
         }
         Tree::Not(body) | Tree::Repeat(body, ..) => renumber(body, rules),
         Tree::Nothing

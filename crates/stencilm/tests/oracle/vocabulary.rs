@@ -114,7 +114,9 @@ impl Case {
     /// The vocabulary: always the same one for the same case.
     pub(crate) fn tokens(&self, judge: &Judge) -> Tokens {
         let mut used = BTreeSet::from(*b"abc\xC3\xA9");
-        self.grammar.rules.iter().for_each(|tree| collect_bytes(tree, &mut used));
+        for tree in &self.grammar.rules {
+            collect_bytes(tree, &mut used);
+        }
         // Liveness over tokens that don't spell all bytes costs the judge states times tokens.
         let states: usize = judge.rules.iter().map(|rule| rule.edges.len()).sum();
         let is_costly = states > 120;
@@ -165,16 +167,16 @@ impl Case {
     pub(crate) fn text(&self, judge: &Judge, steps: usize) -> String {
         let tokens = self.tokens(judge);
         let mut chart = Chart::new(judge, tokens.tail(judge));
-        let mut text = String::new();
+        let mut text = Vec::new();
         for &choice in &self.choices[..steps] {
             let mask = tokens.mask(judge, &mut chart);
             let Some(id) = tokens.choose(&mask, choice) else {
                 break;
             };
-            tokens.symbols(judge, id).iter().flatten().for_each(|&symbol| chart.push(symbol));
-            text.push_str(&format!("{:?} ", tokens.0[id]));
+            chart.read(&tokens.symbols(judge, id).unwrap_or_default());
+            text.push(&tokens.0[id]);
         }
-        format!("[{}]", text.trim_end())
+        format!("{text:?}")
     }
 }
 
@@ -305,7 +307,9 @@ fn collect_bytes(tree: &Tree, used: &mut BTreeSet<u8>) {
             }
         }
         Tree::Seq(parts) | Tree::Choice(parts) | Tree::And(parts) => {
-            parts.iter().for_each(|part| collect_bytes(part, used));
+            for part in parts {
+                collect_bytes(part, used);
+            }
         }
         Tree::Not(body) | Tree::Repeat(body, ..) => collect_bytes(body, used),
         Tree::Nothing | Tree::Empty | Tree::Token(_) | Tree::Call(_) => {}

@@ -10,8 +10,8 @@ use crate::frontend::json_schema::formats::Format;
 use crate::frontend::json_schema::options::{Dialect, Formats};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, Bound, NEVER, NumberShape, PatternId, Place, Shape, StringShape, TermId,
-    TextId, Whole,
+    ANY, ArrayShape, Bound, NEVER, NumberShape, PatternId, Place, Refusal, Shape, StringShape,
+    TermId, TextId, Whole,
 };
 use crate::grammar::UNBOUNDED;
 
@@ -42,7 +42,7 @@ struct Keywords {
     items: Option<NodeId>,
     additional_items: Option<NodeId>,
     item_count: (u32, u32),
-    is_unique: bool,
+    unique: Option<NodeId>,
     contains: Option<NodeId>,
     unevaluated_items: Option<NodeId>,
     has_applicators: bool,
@@ -128,7 +128,7 @@ impl Schemas<'_> {
                 "additionalItems" => found.additional_items = Some(node),
                 "minItems" => found.item_count.0 = self.count(value)?,
                 "maxItems" => found.item_count.1 = self.count(value)?,
-                "uniqueItems" => found.is_unique = self.boolean(value)?,
+                "uniqueItems" => found.unique = self.boolean(value)?.then_some(node),
                 "contains" if dialect >= Dialect::Draft6 => found.contains = Some(node),
                 "unevaluatedItems" if dialect >= Dialect::Draft2019 => {
                     found.unevaluated_items = Some(node);
@@ -266,11 +266,11 @@ impl Schemas<'_> {
             }
             number.multiples.push(divisor);
             if !number.has_simple_multiples() {
-                number.refusal = Some(self.refusal("multipleOf", at(node)));
+                number.refusal = Some(Refusal::new("multipleOf", at(node)));
             }
         }
         if !number.is_small() {
-            number.refusal = Some(self.refusal("a bound of more than 1,200 digits", place));
+            number.refusal = Some(Refusal::new("a bound of more than 1,200 digits", place));
         }
         Ok(number.normal())
     }
@@ -340,7 +340,7 @@ impl Schemas<'_> {
             let unevaluated = self.schema(at(node))?;
             if rest.is_none() && unevaluated != ANY {
                 if keywords.has_applicators || keywords.contains.is_some() {
-                    array.refusal = Some(self.refusal("unevaluatedItems", at(node)));
+                    array.refusal = Some(Refusal::new("unevaluatedItems", at(node)));
                 } else {
                     array.items = unevaluated;
                 }
@@ -350,8 +350,10 @@ impl Schemas<'_> {
             let inner = self.schema(at(node))?;
             self.contain(place, at(node), inner, &mut array)?;
         }
-        if keywords.is_unique && array.max > 1 {
-            array.refusal = array.refusal.or(Some(self.refusal("uniqueItems", place)));
+        if let Some(node) = keywords.unique
+            && array.max > 1
+        {
+            array.refusal = array.refusal.or(Some(Refusal::new("uniqueItems", at(node))));
         }
         Ok(array.normal())
     }
@@ -384,7 +386,7 @@ impl Schemas<'_> {
                 array.min = 1;
             }
         } else {
-            array.refusal = Some(self.refusal("contains", place));
+            array.refusal = Some(Refusal::new("contains", place));
         }
         Ok(())
     }

@@ -4,8 +4,8 @@
 use crate::error::Error;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, Member, NEVER, NumberShape, ObjectShape, Place, Refusal, Shape, ShapeId,
-    StringShape, TermId,
+    ANY, ArrayShape, Member, NEVER, ObjectShape, Place, Refusal, Shape, ShapeId, StringShape,
+    TermId,
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::frontend::json_schema::texts::Pattern;
@@ -20,39 +20,37 @@ const MOST_DEPTH: u32 = 3;
 impl Schemas<'_> {
     /// Every other value.
     pub(crate) fn complement(&mut self, place: Place, shape: &Shape) -> Result<Shape, Error> {
-        let refusal = self.refusal("not", place);
+        let refusal = Refusal::new("not", place);
         let any = Shape::any();
         let mut other = Shape { null: !shape.null, bools: !shape.bools & 3, ..any };
         for number in &shape.numbers {
             let outside = number.complement(refusal);
-            other.numbers =
-                meet_all(&other.numbers, &outside, NumberShape::eq, |a, b| Ok(a.meet(b)))?;
+            other.numbers = meet_all(&other.numbers, &outside, |a, b| Ok(a.meet(b)))?;
         }
         for string in &shape.strings {
             let outside = self.other_strings(string, refusal);
-            other.strings = meet_all(&other.strings, &outside, StringShape::eq, |a, b| {
-                self.meet_strings(a, b)
-            })?;
+            other.strings = meet_all(&other.strings, &outside, |a, b| self.meet_strings(a, b))?;
         }
         for array in &shape.arrays {
             let outside = self.other_arrays(array, refusal);
-            other.arrays = meet_all(&other.arrays, &outside, ArrayShape::eq, |a, b| {
-                Ok(self.meet_arrays(a, b))
-            })?;
+            other.arrays = meet_all(&other.arrays, &outside, |a, b| Ok(self.meet_arrays(a, b)))?;
         }
         for object in &shape.objects {
             let outside = self.other_objects(object, refusal);
-            other.objects = meet_all(&other.objects, &outside, ObjectShape::is_within, |a, b| {
-                self.meet_objects(a, b)
-            })?;
+            other.objects = self.meet_lists(&other.objects, &outside)?;
             self.check_size(&other)?;
         }
         Ok(other)
     }
 
     /// The values of exactly one of the shapes.
-    pub(crate) fn exactly_one(&mut self, place: Place, ids: &[ShapeId]) -> Result<Shape, Error> {
-        let refusal = self.refusal("oneOf with branches that overlap", place);
+    pub(crate) fn exactly_one(
+        &mut self,
+        place: Place,
+        parts: &[TermId],
+        ids: &[ShapeId],
+    ) -> Result<Shape, Error> {
+        let refusal = Refusal::new("oneOf with branches that overlap", place);
         let shapes: Vec<_> = ids.iter().map(|&id| self.shape(id).clone()).collect();
         let count = |is_in: &dyn Fn(&Shape) -> bool| shapes.iter().filter(|s| is_in(s)).count();
         let mut one = Shape { null: count(&|s| s.null) == 1, ..Shape::default() };
@@ -68,7 +66,7 @@ impl Schemas<'_> {
                 for other in others().flat_map(|s| &s.numbers) {
                     if left.iter().any(|a| a.meet(other).is_some()) {
                         let outside = other.complement(refusal);
-                        left = meet_all(&left, &outside, NumberShape::eq, |a, b| Ok(a.meet(b)))?;
+                        left = meet_all(&left, &outside, |a, b| Ok(a.meet(b)))?;
                     }
                 }
                 one.unite(Shape { numbers: left, ..Shape::default() });
@@ -82,9 +80,7 @@ impl Schemas<'_> {
                     }
                     if overlaps {
                         let outside = self.other_strings(other, refusal);
-                        left = meet_all(&left, &outside, StringShape::eq, |a, b| {
-                            self.meet_strings(a, b)
-                        })?;
+                        left = meet_all(&left, &outside, |a, b| self.meet_strings(a, b))?;
                     }
                 }
                 one.unite(Shape { strings: left, ..Shape::default() });
@@ -98,15 +94,18 @@ impl Schemas<'_> {
                     }
                     if overlaps {
                         let outside = self.other_arrays(other, refusal);
-                        left = meet_all(&left, &outside, ArrayShape::eq, |a, b| {
-                            Ok(self.meet_arrays(a, b))
-                        })?;
+                        left = meet_all(&left, &outside, |a, b| Ok(self.meet_arrays(a, b)))?;
                     }
                 }
                 one.unite(Shape { arrays: left, ..Shape::default() });
             }
             for object in &shape.objects {
-                let left = self.only_this(object, others().flat_map(|s| &s.objects), refusal)?;
+                let mut left = vec![object.clone()];
+                for (j, other) in shapes.iter().enumerate() {
+                    if i != j {
+                        left = self.without(left, parts[j], &other.objects, refusal)?;
+                    }
+                }
                 one.unite(Shape { objects: left, ..Shape::default() });
                 self.check_size(&one)?;
             }
@@ -114,35 +113,69 @@ impl Schemas<'_> {
         Ok(one)
     }
 
-    /// What of an object shape is in none of the others.
-    fn only_this<'s>(
+    /// What of some objects is none of the alternatives of `other`, the shape of `term`.
+    fn without(
         &mut self,
-        object: &ObjectShape,
-        others: impl Iterator<Item = &'s ObjectShape>,
+        mut left: Vec<ObjectShape>,
+        term: TermId,
+        other: &[ObjectShape],
         refusal: Refusal,
     ) -> Result<Vec<ObjectShape>, Error> {
-        let mut left = vec![object.clone()];
-        for other in others {
-            if left.contains(other) {
-                left.retain(|a| a != other);
-                continue;
-            }
-            let mut rest = Vec::new();
-            for a in left {
-                self.budget.tick()?;
-                if self.do_objects_meet(&a, other, MOST_DEPTH)? {
-                    let outside = self.other_objects(other, refusal);
-                    let apart = meet_all(&[a], &outside, ObjectShape::is_within, |a, b| {
-                        self.meet_objects(a, b)
-                    })?;
-                    rest.extend(apart);
-                } else {
-                    rest.push(a);
+        left.retain(|a| !other.contains(a));
+        let mut met: Vec<&ObjectShape> = Vec::new();
+        for b in other {
+            self.budget.tick()?;
+            for a in &left {
+                if self.do_objects_meet(a, b, MOST_DEPTH)? {
+                    met.push(b);
+                    break;
                 }
             }
-            left = rest;
+        }
+        if met.len() > 1 {
+            let not = self.terms.not(refusal.place, term);
+            if let Some(shape) = self.try_evaluate(not)? {
+                let outside = self.shape(shape).objects.clone();
+                return self.meet_lists(&left, &outside);
+            }
+        }
+        for b in met {
+            let outside = self.other_objects(b, refusal);
+            let (far, near): (Vec<ObjectShape>, Vec<ObjectShape>) = {
+                let mut far = Vec::new();
+                let mut near = Vec::new();
+                for a in left {
+                    let meets = self.do_objects_meet(&a, b, MOST_DEPTH)?;
+                    if meets { near.push(a) } else { far.push(a) }
+                }
+                (far, near)
+            };
+            left = self.meet_lists(&near, &outside)?;
+            left.extend(far);
         }
         Ok(left)
+    }
+
+    /// What is in one of both lists' objects each, without what is within another one.
+    fn meet_lists(
+        &mut self,
+        a: &[ObjectShape],
+        b: &[ObjectShape],
+    ) -> Result<Vec<ObjectShape>, Error> {
+        let mut both: Vec<ObjectShape> = Vec::new();
+        for x in a {
+            for y in b {
+                self.budget.tick()?;
+                if let Some(object) = self.meet_objects(x, y)?
+                    && !both.iter().any(|known| object.is_within(known))
+                {
+                    both.retain(|known| !known.is_within(&object));
+                    both.push(object);
+                }
+            }
+            self.check_count(both.len())?;
+        }
+        Ok(both)
     }
 
     fn other_strings(&self, string: &StringShape, refusal: Refusal) -> Vec<StringShape> {
@@ -330,20 +363,18 @@ impl Schemas<'_> {
     }
 }
 
-/// What is in one of both lists' alternatives each, without what is within another one.
-fn meet_all<T>(
+/// What is in one of both lists' alternatives each.
+fn meet_all<T: PartialEq>(
     a: &[T],
     b: &[T],
-    within: impl Fn(&T, &T) -> bool,
     mut meet: impl FnMut(&T, &T) -> Result<Option<T>, Error>,
 ) -> Result<Vec<T>, Error> {
     let mut both = Vec::new();
     for x in a {
         for y in b {
             if let Some(shape) = meet(x, y)?
-                && !both.iter().any(|known| within(&shape, known))
+                && !both.contains(&shape)
             {
-                both.retain(|known| !within(known, &shape));
                 both.push(shape);
             }
         }

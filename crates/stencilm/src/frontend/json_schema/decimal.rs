@@ -203,8 +203,7 @@ impl Decimal {
 fn read_power(power: &str) -> Option<i64> {
     let (is_negative, digits) = match power.as_bytes() {
         [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        rest => (false, rest),
+        [b'+', rest @ ..] | rest => (false, rest),
     };
     let value = digits.iter().try_fold(0_i64, |n, &b| {
         n.checked_mul(10)?.checked_add((b - b'0').into()).filter(|&n| n < 1_000_000_000_000_000)

@@ -11,7 +11,7 @@ use crate::frontend::json_schema::terms::Term;
 struct Parts {
     place: Place,
     dialect: Dialect,
-    parts: Vec<TermId>,
+    all: Vec<TermId>,
     /// Exactly one of each of these.
     choices: Vec<(Place, Vec<TermId>)>,
     has_assertions: bool,
@@ -30,7 +30,7 @@ impl Schemas<'_> {
             return self.reference(place, &target);
         }
         let mut parts =
-            Parts { place, dialect, parts: Vec::new(), choices: Vec::new(), has_assertions: false };
+            Parts { place, dialect, all: Vec::new(), choices: Vec::new(), has_assertions: false };
         for at in 0..document.len(place.node) {
             let (keyword, value) = self.sources.document(place).member(place.node, at);
             // The keyword is told apart by its length first, which decides nearly always.
@@ -75,7 +75,7 @@ impl Schemas<'_> {
                 {
                     parts.has_assertions = true;
                     let own = self.terms.add(Term::Assertions(place));
-                    parts.parts.push(own);
+                    parts.all.push(own);
                 }
                 _ => {}
             }
@@ -84,7 +84,7 @@ impl Schemas<'_> {
             && self.sources.document(place).find(place.node, "nullable").is_some_and(|value| {
                 matches!(self.sources.document(place).get(value), Node::Bool(true))
             });
-        let all = self.join(parts)?;
+        let all = self.join(parts);
         if is_nullable {
             let null = self.terms.add(Term::Null);
             return Ok(self.terms.or(&[all, null]));
@@ -94,8 +94,8 @@ impl Schemas<'_> {
 
     /// All parts at once. What stands beside a `oneOf` goes into its branches, where it helps to
     /// tell them apart.
-    fn join(&mut self, parts: Parts) -> Result<TermId, Error> {
-        let mut all = self.terms.and(&parts.parts);
+    fn join(&mut self, parts: Parts) -> TermId {
+        let mut all = self.terms.and(&parts.all);
         for (place, branches) in parts.choices {
             let branches: Vec<TermId> =
                 branches.into_iter().map(|branch| self.terms.and2(all, branch)).collect();
@@ -104,7 +104,7 @@ impl Schemas<'_> {
                 _ => self.terms.add(Term::One(place, branches.into())),
             };
         }
-        Ok(all)
+        all
     }
 
     fn lower_keyword(
@@ -117,17 +117,17 @@ impl Schemas<'_> {
             "$ref" => {
                 let target = self.string(value)?;
                 let target = self.reference(parts.place, &target)?;
-                parts.parts.push(target);
+                parts.all.push(target);
             }
             "$dynamicRef" | "$recursiveRef" => self.lower_dynamic(parts, keyword, value)?,
             "allOf" => {
                 let all = self.schemas_of(value)?;
-                parts.parts.extend(all);
+                parts.all.extend(all);
             }
             "anyOf" => {
                 let any = self.schemas_of(value)?;
                 let any = self.terms.or(&any);
-                parts.parts.push(any);
+                parts.all.push(any);
             }
             "oneOf" => {
                 let branches = self.schemas_of(value)?;
@@ -136,11 +136,11 @@ impl Schemas<'_> {
             "not" => {
                 let inner = self.schema(value)?;
                 let not = self.terms.not(value, inner);
-                parts.parts.push(not);
+                parts.all.push(not);
             }
             "if" if parts.dialect >= Dialect::Draft7 => {
                 let condition = self.lower_condition(parts.place, value)?;
-                parts.parts.push(condition);
+                parts.all.push(condition);
             }
             "dependentRequired" if parts.dialect >= Dialect::Draft2019 => {
                 self.lower_dependencies(parts, value, true, false)?;
@@ -182,7 +182,7 @@ impl Schemas<'_> {
         }
         let target = self.string(value)?;
         let target = self.reference(parts.place, &target)?;
-        parts.parts.push(target);
+        parts.all.push(target);
         Ok(())
     }
 
@@ -245,7 +245,7 @@ impl Schemas<'_> {
             let absent = self.terms.add(Term::Absent(name));
             let with = self.terms.and2(present, brought);
             let either = self.terms.or(&[absent, with]);
-            parts.parts.push(either);
+            parts.all.push(either);
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 //! Plain spelling: no exponent where there is a bound, a divisor or a list; an integer may end in
 //! `.0`. Numbers without any of these may have an exponent.
 
+use std::cmp::Ordering;
+
 use crate::frontend::json_schema::decimal::Decimal;
 use crate::frontend::json_schema::multiples::{Step, zero_fraction};
 use crate::frontend::json_schema::numbers::MOST_DIGITS;
@@ -360,15 +362,15 @@ fn tail(exprs: &mut Exprs, low: Side, high: Side) -> ExprId {
             exprs.seq(&[digit, rest])
         };
         let end = |exprs: &Exprs, may: bool| if may { exprs.empty() } else { exprs.nothing() };
-        let both = if low_digit == high_digit {
-            edge(exprs, low_digit, on_both)
-        } else if low_digit < high_digit {
-            let middle = after(exprs, low_digit + 1, high_digit - 1);
-            let first = edge(exprs, low_digit, on_low);
-            let last = edge(exprs, high_digit, on_high);
-            exprs.choice(&[middle, first, last])
-        } else {
-            exprs.nothing()
+        let both = match low_digit.cmp(&high_digit) {
+            Ordering::Equal => edge(exprs, low_digit, on_both),
+            Ordering::Less => {
+                let middle = after(exprs, low_digit + 1, high_digit - 1);
+                let first = edge(exprs, low_digit, on_low);
+                let last = edge(exprs, high_digit, on_high);
+                exprs.choice(&[middle, first, last])
+            }
+            Ordering::Greater => exprs.nothing(),
         };
         let both_end = end(exprs, low_ends && high_ends);
         let more = after(exprs, low_digit + 1, 9);

@@ -48,6 +48,9 @@ pub(crate) struct At {
     pub(crate) is_first: bool,
 }
 
+/// After the opening brace.
+pub(crate) const START: At = At { next: 0, count: 0, is_first: true };
+
 impl ObjectTable {
     pub(crate) fn new(compiled: &Compiled, shape: ShapeId, alternative: usize) -> Self {
         let object: &ObjectShape = &compiled.shape(shape).objects[alternative];
@@ -97,10 +100,6 @@ impl ObjectTable {
 
     fn len(&self) -> u32 {
         index(self.values.len())
-    }
-
-    pub(crate) fn start(&self) -> At {
-        At { next: 0, count: 0, is_first: true }
     }
 
     /// Whether the object may end here.

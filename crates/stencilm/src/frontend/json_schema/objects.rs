@@ -7,7 +7,7 @@ use crate::frontend::json_schema::assertions::ObjectKeywords;
 use crate::frontend::json_schema::document::Node;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, Member, NEVER, ObjectShape, PatternId, Place, Rest, Shape, TermId, TextId,
+    ANY, Member, NEVER, ObjectShape, PatternId, Place, Refusal, Rest, Shape, TermId, TextId,
 };
 
 /// Members up to which two objects are compared where one lists more than the other.
@@ -43,7 +43,7 @@ impl Schemas<'_> {
             let unevaluated = self.schema(at(node))?;
             if keywords.additional.is_none() && unevaluated != ANY {
                 if keywords.has_applicators {
-                    object.refusal = Some(self.refusal("unevaluatedProperties", at(node)));
+                    object.refusal = Some(Refusal::new("unevaluatedProperties", at(node)));
                 } else {
                     rest.additional = unevaluated;
                 }

@@ -16,7 +16,7 @@ pub struct JsonSchemaOptions {
     pub additional: Additional,
     /// Enforces `format`. Default yes.
     pub formats: Formats,
-    /// Reads OpenAPI's `nullable: true` as "or null". Default no: it is an unknown keyword.
+    /// Reads `OpenAPI`'s `nullable: true` as "or null". Default no: it is an unknown keyword.
     pub nullable: bool,
     /// What to do with an assertion that cannot be enforced. Default: refuse the schema.
     pub unsupported: Unsupported,

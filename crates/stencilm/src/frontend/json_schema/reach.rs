@@ -219,7 +219,7 @@ impl Schemas<'_> {
             let value = self.terms.and(&parts);
             return Ok(vec![NameClass { any_of: vec![Vec::new()], names, value }]);
         }
-        if let Some(classes) = self.alike(object, &patterns) {
+        if let Some(classes) = Self::alike(object, &patterns) {
             return Ok(classes);
         }
         if patterns.len() > MOST_PATTERNS {
@@ -259,7 +259,7 @@ impl Schemas<'_> {
     }
 
     /// The classes where all patterns ask for the same value: it does not matter which match.
-    fn alike(&mut self, object: &ObjectShape, patterns: &[PatternId]) -> Option<Vec<NameClass>> {
+    fn alike(object: &ObjectShape, patterns: &[PatternId]) -> Option<Vec<NameClass>> {
         let [rest] = &object.rest[..] else {
             return None;
         };

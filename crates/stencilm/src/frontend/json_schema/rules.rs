@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::error::Error;
 use crate::frontend::json_schema::document::index;
-use crate::frontend::json_schema::object_table::{At, ObjectTable};
+use crate::frontend::json_schema::object_table::{At, ObjectTable, START};
 use crate::frontend::json_schema::reach::{Compiled, NameClass};
 use crate::frontend::json_schema::shape::{ArrayShape, Shape, ShapeId, TermId};
 use crate::frontend::json_schema::{number_text, text_exprs};
@@ -168,7 +168,7 @@ impl SchemaRules {
         for (alternative, object) in shape.objects.iter().enumerate() {
             if self.compiled.is_object_alive(id, alternative, object) {
                 let number = self.object_id(id, alternative);
-                let at = self.object(number).start();
+                let at = START;
                 let open = exprs.bytes(b"{");
                 let state = self.rule(Rule::Members { object: number, at, depth })?;
                 let rest = self.members(state.0, exprs)?;

@@ -9,9 +9,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::frontend::json_schema::document::{Node, index};
 use crate::frontend::json_schema::options::JsonSchemaOptions;
-use crate::frontend::json_schema::shape::{
-    ANY, NEVER, Place, Refusal, Shape, ShapeId, TermId, TextId,
-};
+use crate::frontend::json_schema::shape::{ANY, NEVER, Place, Shape, ShapeId, TermId, TextId};
 use crate::frontend::json_schema::sources::Sources;
 use crate::frontend::json_schema::terms::{Term, Terms};
 use crate::frontend::json_schema::texts::{Patterns, Texts};
@@ -38,6 +36,8 @@ pub(crate) struct Schemas<'a> {
     by_content: HashTable<(Place, Place)>,
     /// How many evaluations are under way, one inside the other.
     level: u32,
+    /// The schema that was last opened, for errors.
+    under_way: Option<Place>,
 }
 
 /// How far the shape of a term is known.
@@ -51,6 +51,13 @@ enum Progress {
 
 /// Evaluations nest where two branches are looked at to tell whether they overlap.
 const MOST_LEVELS: u32 = 6;
+
+/// Alternatives of one type in one shape. Each pair of them may have to be looked at: more would
+/// take seconds.
+const MOST_ALTERNATIVES: usize = 1_000;
+
+/// Branches of a `oneOf` whose pairs are written out for its negation.
+const MOST_PAIRED: usize = 24;
 
 impl<'a> Schemas<'a> {
     /// Reads the main document.
@@ -78,6 +85,7 @@ impl<'a> Schemas<'a> {
             lowered: FxHashMap::default(),
             by_content: HashTable::new(),
             level: 0,
+            under_way: None,
         };
         let any = schemas.intern(Shape::any());
         let never = schemas.intern(Shape::default());
@@ -123,23 +131,17 @@ impl<'a> Schemas<'a> {
                     && document.is_same(known.node, sources.document(place), place.node))
         };
         let hash = hash_of(place, resource);
-        let first = match self.by_content.find(hash, is_same) {
-            Some(&(known, _)) => known,
-            None => {
-                self.by_content.insert_unique(hash, (place, resource), |&(a, b)| hash_of(a, b));
-                place
-            }
+        let first = if let Some(&(known, _)) = self.by_content.find(hash, is_same) {
+            known
+        } else {
+            self.by_content.insert_unique(hash, (place, resource), |&(a, b)| hash_of(a, b));
+            place
         };
         Ok(self.terms.add(Term::Schema(first)))
     }
 
     pub(crate) fn text(&mut self, text: &str) -> TextId {
         self.texts.id(text)
-    }
-
-    /// A keyword that cannot be enforced.
-    pub(crate) fn refusal(&self, feature: &'static str, place: Place) -> Refusal {
-        Refusal { feature, place }
     }
 
     /// The shape of a term.
@@ -217,12 +219,19 @@ impl<'a> Schemas<'a> {
     fn needed(&mut self, term: TermId) -> Result<Vec<TermId>, Error> {
         Ok(match self.terms.get(term) {
             &Term::Schema(place) => {
+                self.under_way = Some(place);
                 let lowered = self.lower(place)?;
                 self.lowered.insert(term, lowered);
                 vec![lowered]
             }
             Term::And(parts) | Term::Or(parts) | Term::One(_, parts) => parts.to_vec(),
-            &Term::Not(_, inner) => vec![inner],
+            &Term::Not(place, inner) => match self.dual(place, inner)? {
+                Some(dual) => {
+                    self.lowered.insert(term, dual);
+                    vec![dual]
+                }
+                None => vec![inner],
+            },
             Term::Any
             | Term::Never
             | Term::Assertions(_)
@@ -230,6 +239,45 @@ impl<'a> Schemas<'a> {
             | Term::Present(_)
             | Term::Absent(_)
             | Term::Null => Vec::new(),
+        })
+    }
+
+    /// What is not `term`, as a formula of what is not its parts; `None` where it has none. Said of
+    /// the parts, it has far fewer alternatives than said of the shape of the whole.
+    fn dual(&mut self, place: Place, term: TermId) -> Result<Option<TermId>, Error> {
+        Ok(match self.terms.get(term).clone() {
+            Term::Schema(inner) => {
+                let lowered = self.lower(inner)?;
+                Some(self.terms.not(place, lowered))
+            }
+            Term::And(parts) => {
+                let parts: Vec<TermId> =
+                    parts.iter().map(|&part| self.terms.not(place, part)).collect();
+                Some(self.terms.or(&parts))
+            }
+            Term::Or(parts) => {
+                let parts: Vec<TermId> =
+                    parts.iter().map(|&part| self.terms.not(place, part)).collect();
+                Some(self.terms.and(&parts))
+            }
+            Term::One(_, parts) if parts.len() <= MOST_PAIRED => {
+                let none: Vec<TermId> =
+                    parts.iter().map(|&part| self.terms.not(place, part)).collect();
+                let mut others = vec![self.terms.and(&none)];
+                for (at, &a) in parts.iter().enumerate() {
+                    others.extend(parts[at + 1..].iter().map(|&b| self.terms.and2(a, b)));
+                }
+                Some(self.terms.or(&others))
+            }
+            Term::Any
+            | Term::Never
+            | Term::Assertions(_)
+            | Term::Value(_)
+            | Term::One(..)
+            | Term::Not(..)
+            | Term::Present(_)
+            | Term::Absent(_)
+            | Term::Null => None,
         })
     }
 
@@ -258,7 +306,10 @@ impl<'a> Schemas<'a> {
             }
             Term::One(place, parts) => {
                 let shapes: Vec<ShapeId> = parts.iter().map(|&part| self.known(part)).collect();
-                self.exactly_one(place, &shapes)?
+                self.exactly_one(place, &parts, &shapes)?
+            }
+            Term::Not(..) if self.lowered.contains_key(&term) => {
+                return Ok(self.known(self.lowered[&term]));
             }
             Term::Not(place, inner) => {
                 let inner = self.shape(self.known(inner)).clone();
@@ -286,10 +337,18 @@ impl<'a> Schemas<'a> {
         }
     }
 
-    /// A union of too many alternatives is refused by the limit's name.
+    /// A union of too many alternatives is refused.
     pub(crate) fn check_size(&self, shape: &Shape) -> Result<(), Error> {
-        let allowed = self.budget.limits.items;
-        if shape.len() > allowed { Err(Error::limit("items", allowed)) } else { Ok(()) }
+        self.check_count(shape.len())
+    }
+
+    pub(crate) fn check_count(&self, count: usize) -> Result<(), Error> {
+        if count <= MOST_ALTERNATIVES.min(self.budget.limits.items) {
+            return Ok(());
+        }
+        let place = self.under_way.unwrap_or_else(|| self.sources.root());
+        let feature = "a combination with more than 1,000 alternatives";
+        Err(Error::unsupported(feature, self.sources.location(place)))
     }
 
     fn cycle(&self, part: TermId, term: TermId) -> Error {

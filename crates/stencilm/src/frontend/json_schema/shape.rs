@@ -41,6 +41,12 @@ pub(crate) struct Refusal {
     pub(crate) place: Place,
 }
 
+impl Refusal {
+    pub(crate) fn new(feature: &'static str, place: Place) -> Self {
+        Self { feature, place }
+    }
+}
+
 /// A union of values of all types.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {

@@ -221,12 +221,11 @@ impl Sources {
         let mut node = from.node;
         for step in pointer.split('/').skip(1) {
             let plain = uri::decode(step).replace("~1", "/").replace("~0", "~");
-            node = match document.find_indexed(node, &plain) {
-                Some(child) => child,
-                None => {
-                    let place: usize = plain.parse().ok()?;
-                    *document.items(node).get(place)?
-                }
+            node = if let Some(child) = document.find_indexed(node, &plain) {
+                child
+            } else {
+                let place: usize = plain.parse().ok()?;
+                *document.items(node).get(place)?
             };
         }
         Some(Place { node, ..from })

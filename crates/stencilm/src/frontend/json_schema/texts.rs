@@ -48,7 +48,7 @@ pub(crate) enum Pattern {
 /// The table of languages.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns {
-    patterns: Vec<Pattern>,
+    list: Vec<Pattern>,
     parsed: Vec<Arc<Regex>>,
     ids: FxHashMap<Pattern, PatternId>,
     /// Where questions about texts are answered.
@@ -59,7 +59,7 @@ pub(crate) struct Patterns {
 
 impl Patterns {
     pub(crate) fn get(&self, id: PatternId) -> Pattern {
-        self.patterns[id.0 as usize]
+        self.list[id.0 as usize]
     }
 
     /// The language of a `pattern`.
@@ -98,8 +98,8 @@ impl Patterns {
     }
 
     fn add(&mut self, key: Pattern, regex: Regex) -> PatternId {
-        let id = PatternId(index(self.patterns.len()));
-        self.patterns.push(key);
+        let id = PatternId(index(self.list.len()));
+        self.list.push(key);
         self.parsed.push(Arc::new(regex));
         self.ids.insert(key, id);
         id

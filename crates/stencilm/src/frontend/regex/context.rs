@@ -30,22 +30,13 @@ pub(crate) fn before_repeat(
     (min, max): (u32, u32),
     after: &[ExprId],
 ) -> Result<ByState, Error> {
-    let mut conditions: FxHashMap<u32, ByState> = FxHashMap::default();
-    for look in body.looks(|_| false) {
-        conditions.insert(look.id, pass.condition(look)?);
-    }
+    let conditions = conditions_in(pass, body)?;
     let is_unaware =
         uniform(after).is_some() && conditions.values().all(|texts| uniform(texts).is_some());
     let unaware = PrefixStates::unaware(pass.algebra);
     let prefixes = if is_unaware { &unaware } else { &pass.states };
     let algebra = &mut *pass.algebra;
-    let mut contexts = Contexts {
-        prefixes,
-        conditions,
-        known: Vec::new(),
-        places: FxHashMap::default(),
-        rows: FxHashMap::default(),
-    };
+    let mut contexts = Contexts::new(prefixes, conditions);
     // Nothing is owed at first: the first contexts are the states of the prefix.
     for prefix in 0..prefixes.len() {
         contexts.place(algebra, (prefix, algebra.any))?;
@@ -75,6 +66,32 @@ pub(crate) fn before_repeat(
     Ok(by_state)
 }
 
+/// The prefixes that match `node` from the beginning of the text, each with what is owed then:
+/// a match holds where the prefix is in the first and the suffix in the second.
+pub(crate) fn prefixes_owing(
+    pass: &mut Pass,
+    node: &Node,
+) -> Result<BTreeMap<ExprId, ExprId>, Error> {
+    let conditions = conditions_in(pass, node)?;
+    let mut contexts = Contexts::new(&pass.states, conditions);
+    let start = contexts.place(pass.algebra, (0, pass.algebra.any))?;
+    let mut by_owed: BTreeMap<ExprId, ExprId> = BTreeMap::new();
+    for (context, texts) in contexts.row(pass.algebra, node, start)? {
+        let (_, owed) = contexts.known[context];
+        let others = by_owed.entry(owed).or_insert(texts);
+        *others = pass.algebra.union(&[*others, texts]);
+    }
+    Ok(by_owed)
+}
+
+fn conditions_in(pass: &mut Pass, node: &Node) -> Result<FxHashMap<u32, ByState>, Error> {
+    let mut conditions = FxHashMap::default();
+    for look in node.looks(|_| false) {
+        conditions.insert(look.id, pass.condition(look)?);
+    }
+    Ok(conditions)
+}
+
 /// What leads from one context to another.
 #[derive(Clone, Copy)]
 enum Step<'a> {
@@ -94,7 +111,17 @@ struct Contexts<'a> {
     rows: FxHashMap<(*const Node, usize), Row>,
 }
 
-impl Contexts<'_> {
+impl<'a> Contexts<'a> {
+    fn new(prefixes: &'a PrefixStates, conditions: FxHashMap<u32, ByState>) -> Self {
+        Self {
+            prefixes,
+            conditions,
+            known: Vec::new(),
+            places: FxHashMap::default(),
+            rows: FxHashMap::default(),
+        }
+    }
+
     fn place(&mut self, algebra: &mut Algebra, context: (usize, ExprId)) -> Result<usize, Error> {
         algebra.check_search(self.known.len())?;
         Ok(*self.places.entry(context).or_insert_with(|| {

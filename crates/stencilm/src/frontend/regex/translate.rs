@@ -48,12 +48,15 @@ impl<'p, 'b> Pass<'p, 'b> {
         root: &Node,
         last: ExprId,
     ) -> Result<(PrefixStates, ByState), Error> {
-        let (states, behind) = prefixes(algebra, root)?;
-        let after = vec![last; states.len()];
-        let mut pass =
-            Pass { algebra, states, behind, conditions: FxHashMap::default(), copies: 1 };
+        let mut pass = Pass::new(algebra, root)?;
+        let after = vec![last; pass.states.len()];
         let texts = pass.before(root, &after)?;
         Ok((pass.states, texts))
+    }
+
+    fn new(algebra: &'p mut Algebra<'b>, root: &Node) -> Result<Self, Error> {
+        let (states, behind) = prefixes(algebra, root)?;
+        Ok(Pass { algebra, states, behind, conditions: FxHashMap::default(), copies: 1 })
     }
 
     /// The texts that match `node` and go on as `after` says.
@@ -275,8 +278,7 @@ impl<'p, 'b> Pass<'p, 'b> {
     }
 }
 
-/// What the pattern's look-behind asks of the prefix: read from its end, look-behind is
-/// look-ahead, so its languages come from a pass of their own.
+/// What the pattern's look-behind asks of the prefix.
 fn prefixes(
     algebra: &mut Algebra,
     root: &Node,
@@ -287,25 +289,10 @@ fn prefixes(
         if look.side == Side::Ahead {
             continue;
         }
-        let any = algebra.any;
-        let (suffixes, prefixes) = Pass::run(algebra, &look.body.mirrored(), any)?;
-        let mut states_of: BTreeMap<ExprId, Vec<usize>> = BTreeMap::new();
-        for (state, &language) in prefixes.iter().enumerate() {
-            states_of.entry(language).or_default().push(state);
-        }
-        let is_one = states_of.len() == 1;
-        let atoms: Vec<usize> = (0..algebra.atoms.len()).collect();
-        let mut parts = Vec::with_capacity(states_of.len());
-        for (language, states) in states_of {
-            let following = if is_one {
-                any
-            } else {
-                let mirrored = suffixes.paths(algebra, 0, &states, &atoms)?;
-                algebra.reversed(mirrored)?
-            };
-            let language = algebra.reversed(language)?;
+        let mut parts = Vec::new();
+        for (suffixes, language) in prefixes_before(algebra, &look.body)? {
             let number = languages.iter().position(|&known| known == language);
-            parts.push((number.unwrap_or(languages.len()), following));
+            parts.push((number.unwrap_or(languages.len()), suffixes));
             if number.is_none() {
                 languages.push(language);
             }
@@ -313,6 +300,25 @@ fn prefixes(
         behind.insert(look.id, parts);
     }
     Ok((PrefixStates::new(algebra, languages)?, behind))
+}
+
+/// Where a text that matches `body` ends: pairs of the suffix and the prefix.
+fn prefixes_before(algebra: &mut Algebra, body: &Node) -> Result<BTreeMap<ExprId, ExprId>, Error> {
+    let any = algebra.any;
+    // Read from its end, look-behind is look-ahead.
+    let (_, mirrored) = Pass::run(algebra, &body.mirrored(), any)?;
+    if let Some(language) = uniform(&mirrored) {
+        let language = algebra.reversed(language)?;
+        return Ok(BTreeMap::from([(any, language)]));
+    }
+    // A look-ahead inside looks past the end of the body.
+    let span = body.span();
+    let one = Node::new(Kind::Chars(CharSet::any()), span.clone());
+    let any_text = Kind::Repeat { body: Box::new(one), min: 0, max: UNBOUNDED };
+    let parts = vec![Node::new(any_text, span.clone()), body.clone()];
+    let ending = Node::new(Kind::Seq(parts), span);
+    let mut pass = Pass::new(algebra, &ending)?;
+    context::prefixes_owing(&mut pass, &ending)
 }
 
 /// The texts of a piece without look-around.
