@@ -146,7 +146,7 @@ def test_a_look_ahead_that_is_cut_in_a_character() -> None:
     ],
 )
 def test_a_tokenizer_that_writes_something_else_forces_nothing(encode: Any) -> None:
-    assert forced(vocabulary(b"zz"), "abc[de]", encode) in ([], [b"A"][:0])
+    assert forced(vocabulary(b"zz"), "abc[de]", encode) == []
 
 
 def test_a_tokenizer_that_writes_less_forces_less() -> None:

@@ -19,7 +19,7 @@ class Limits:
     """
 
     nesting: int = 250
-    """Nesting of parentheses in a grammar text."""
+    """How deep the choices and repetitions of one rule nest, and the groups of a regex."""
     source_bytes: int = 16 << 20
     """Bytes of one source text."""
     rules: int = 1_000_000

@@ -82,7 +82,7 @@ impl<'py> MaskBuffer<'py> {
         // a word. The GIL is held, so no other call of ours writes to it; a caller that lets
         // another thread write to the same row meanwhile gets what it asked for with any library.
         let words = unsafe {
-            let start = buffer.buf_ptr().cast::<u8>().offset(offset).cast::<u32>();
+            let start = buffer.buf_ptr().byte_offset(offset).cast::<u32>();
             std::slice::from_raw_parts_mut(start, width)
         };
         write(words);
@@ -96,8 +96,9 @@ impl<'py> MaskBuffer<'py> {
         };
         let Ok(view) = self.object.call_method0("numpy") else {
             let got = self.object.get_type().name()?;
-            let message =
-                format!("a mask is a writable buffer of int32, or a CPU tensor; got {got}: {error}");
+            let message = format!(
+                "a mask is a writable buffer of int32, or a CPU tensor; got {got}: {error}"
+            );
             return Err(PyTypeError::new_err(message));
         };
         PyBuffer::<i32>::get(&view)

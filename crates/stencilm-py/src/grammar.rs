@@ -90,7 +90,7 @@ impl Grammar {
         let mut budget = budget(limits, None);
         let made = guarded_apart(py, || {
             let mut exprs = Exprs::default();
-            let body = exprs.one_of(texts.iter().map(|text| text.as_bytes()));
+            let body = exprs.one_of(texts.iter().map(String::as_bytes));
             let rules = vec![("root".to_owned(), body)];
             stencilm::from_rules(RuleSet { exprs, rules, start: RuleId(0) }, &mut budget)
         })?;

@@ -102,13 +102,12 @@ impl Matcher {
     #[pyo3(signature = (mask, row=0))]
     fn fill_mask(&mut self, py: Python<'_>, mask: &Bound<'_, PyAny>, row: usize) -> PyResult<()> {
         let words = self.0.compiled().vocabulary().words();
-        let allowed = match self.0.known_allowed() {
-            Some(allowed) => allowed,
-            None => {
-                let matcher = &mut self.0;
-                let found = guarded_apart(py, || matcher.allowed());
-                self.checked(found, py)?
-            }
+        let allowed = if let Some(allowed) = self.0.known_allowed() {
+            allowed
+        } else {
+            let matcher = &mut self.0;
+            let found = guarded_apart(py, || matcher.allowed());
+            self.checked(found, py)?
         };
         MaskBuffer::new(mask, words).write(row, &allowed)
     }
@@ -205,6 +204,7 @@ impl Matcher {
 
     /// Masks for the rows of a draft sequence; gives how many of its tokens are allowed.
     #[pyo3(signature = (tokens, mask, first_row=0))]
+    #[allow(clippy::needless_pass_by_value)]
     fn fill_draft_masks(
         &mut self,
         py: Python<'_>,

@@ -36,7 +36,7 @@ impl Vocabulary {
                 .collect::<PyResult<_>>()?,
             None => Vec::new(),
         };
-        let texts = tokens.iter().map(|token| token.as_ref().map(|bytes| bytes.as_bytes()));
+        let texts = tokens.iter().map(|token| token.as_ref().map(PyBytesMethods::as_bytes));
         let made =
             guarded(py, || stencilm::Vocabulary::new(texts, special, stop.unwrap_or_default()))?;
         Ok(Self(Arc::new(made)))

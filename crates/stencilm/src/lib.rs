@@ -47,6 +47,11 @@ pub fn from_rules(mut rules: RuleSet, budget: &mut Budget) -> Result<Grammar, Er
         rules.rules[at].1 =
             residual::emptiness::without_empty_parts(&mut rules.exprs, body, budget)?;
     }
+    let (name, start) = &rules.rules[rules.start.0 as usize];
+    if *start == rules.exprs.nothing() {
+        let reason = format!("`{name}` matches nothing at all");
+        return Err(Error::unsatisfiable(reason, Location::Whole));
+    }
     let normalized = normalize::normalize(rules, budget)?;
     Ok(normalize::to_grammar(normalized))
 }

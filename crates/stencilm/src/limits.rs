@@ -21,8 +21,8 @@ use crate::error::{Error, ErrorKind, Location};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Nesting of parentheses in a grammar text. Default 250. (A JSON Schema may nest without
-    /// bound, since its subschemas become rules.)
+    /// How deep the choices and repetitions of one rule nest, and the groups of a regular
+    /// expression. Default 250. (Rules, and so subschemas of a JSON Schema, nest without bound.)
     pub nesting: usize,
     /// Bytes of one source text. Default 16 MiB.
     pub source_bytes: usize,

@@ -141,6 +141,12 @@ impl Exprs {
         &self.token_names.items[id.0 as usize]
     }
 
+    /// The names of all special tokens.
+    #[must_use]
+    pub fn token_names(&self) -> Vec<String> {
+        self.token_names.items.iter().map(ToString::to_string).collect()
+    }
+
     /// How many expressions there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -104,6 +104,10 @@ impl Rules for Normalized {
         rule.0
     }
 
+    fn special_tokens(&self) -> Vec<String> {
+        self.exprs.token_names()
+    }
+
     fn accepts_empty(&self) -> bool {
         self.accepts_empty
     }

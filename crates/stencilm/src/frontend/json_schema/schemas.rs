@@ -111,9 +111,8 @@ impl<'a> Schemas<'a> {
     /// The term of the schema at a place.
     pub(crate) fn schema(&mut self, place: Place) -> Result<TermId, Error> {
         match self.sources.document(place).get(place.node) {
-            Node::Bool(true) => return Ok(ANY),
+            Node::Bool(true) | Node::Object { len: 0, .. } => return Ok(ANY),
             Node::Bool(false) => return Ok(NEVER),
-            Node::Object { len: 0, .. } => return Ok(ANY),
             Node::Object { .. } => {}
             Node::Null | Node::Number(_) | Node::String(_) | Node::Array { .. } => {
                 return Err(self.sources.error("a schema is an object or a boolean", place));

@@ -51,8 +51,8 @@ pub(crate) struct Patterns {
     list: Vec<Pattern>,
     parsed: Vec<Arc<Regex>>,
     ids: FxHashMap<Pattern, PatternId>,
-    /// Where questions about texts are answered.
-    scratch: Exprs,
+    /// Where questions about texts are answered; most schemas have none.
+    scratch: Option<Exprs>,
     scratch_ids: FxHashMap<PatternId, ExprId>,
     answers: FxHashMap<(PatternId, TextId), bool>,
 }
@@ -138,9 +138,10 @@ impl Patterns {
             return Ok(answer);
         }
         let language = self.scratch(id, budget)?;
-        let word = self.scratch.text(texts.get(text), Spelling::Text);
-        let both = self.scratch.and(&[language, word]);
-        let answer = !is_empty(&mut self.scratch, both, budget)?;
+        let scratch = self.scratch.get_or_insert_default();
+        let word = scratch.text(texts.get(text), Spelling::Text);
+        let both = scratch.and(&[language, word]);
+        let answer = !is_empty(scratch, both, budget)?;
         self.answers.insert((id, text), answer);
         Ok(answer)
     }
@@ -157,20 +158,23 @@ impl Patterns {
         (except, texts): (&[TextId], &Texts),
         budget: &mut Budget,
     ) -> Result<bool, Error> {
-        let mut parts = Vec::with_capacity(languages.len() + 1);
-        let any = self.scratch.chars(&CharSet::any(), Spelling::Text);
-        parts.push(self.scratch.repeat(any, min, max));
+        let mut parts = Vec::with_capacity(languages.len() + 2);
         for &(id, is_in) in languages {
-            let language = self.scratch(id, budget)?;
-            parts.push(if is_in { language } else { self.scratch.not(language) });
+            parts.push((self.scratch(id, budget)?, is_in));
         }
+        let scratch = self.scratch.get_or_insert_default();
+        let mut parts: Vec<ExprId> = parts
+            .into_iter()
+            .map(|(language, is_in)| if is_in { language } else { scratch.not(language) })
+            .collect();
+        let any = scratch.chars(&CharSet::any(), Spelling::Text);
+        parts.push(scratch.repeat(any, min, max));
         if !except.is_empty() {
-            let except = except.iter().map(|&text| texts.get(text).as_bytes());
-            let except = self.scratch.one_of(except);
-            parts.push(self.scratch.not(except));
+            let except = scratch.one_of(except.iter().map(|&text| texts.get(text).as_bytes()));
+            parts.push(scratch.not(except));
         }
-        let all = self.scratch.and(&parts);
-        is_empty(&mut self.scratch, all, budget)
+        let all = scratch.and(&parts);
+        is_empty(scratch, all, budget)
     }
 
     /// Whether it is plain to see that some text is in a language: nothing but `^` in front and
@@ -186,9 +190,9 @@ impl Patterns {
         if let Some(&known) = self.scratch_ids.get(&id) {
             return Ok(known);
         }
-        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut scratch = self.scratch.take().unwrap_or_default();
         let expr = self.expr(id, &mut scratch, Spelling::Text, budget);
-        self.scratch = scratch;
+        self.scratch = Some(scratch);
         self.scratch_ids.insert(id, expr.clone()?);
         expr
     }

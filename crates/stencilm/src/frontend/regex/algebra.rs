@@ -206,6 +206,9 @@ impl<'b> Algebra<'b> {
         if let Some(edge) = self.last_edge(condition) {
             return self.meet_last(texts, condition, &edge, DEPTH);
         }
+        if let Some(edge) = self.first_edge(texts) {
+            return self.meet_first(condition, texts, &edge, DEPTH);
+        }
         match self.complemented(condition) {
             Some(inner) => self.exprs.minus(texts, inner),
             None => self.exprs.and(&[texts, condition]),

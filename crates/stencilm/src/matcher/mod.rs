@@ -1,14 +1,15 @@
 //! A matcher: where one sequence of tokens stands in a grammar.
 
+mod draft;
+mod moving;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::compiled::{CompiledGrammar, Generation};
 use crate::error::Error;
-use crate::grammar::{ExprId, Imported};
 use crate::mask::{Mask, Tables, ViewId};
 use crate::stack::{Exclusive, Frame, Item, Link, Shared, State, Stop};
 use crate::vocab::Vocabulary;
@@ -150,94 +151,6 @@ impl Matcher {
         assert!(out.len() >= self.compiled.vocabulary().words(), "the mask is too narrow");
         self.allowed()?.write(out);
         Ok(())
-    }
-
-    /// The masks for the rows of a draft: one before each of `tokens` and one after the last.
-    /// Row *i* is closed (no bit set) if a token before it was refused. Nothing changes.
-    ///
-    /// Gives the number of tokens that are allowed one after the other.
-    ///
-    /// # Errors
-    /// A limit.
-    ///
-    /// # Panics
-    /// If there are fewer than `tokens.len() + 1` rows, or one is narrower than the vocabulary.
-    pub fn fill_draft<R: AsMut<[u32]>>(
-        &mut self,
-        tokens: &[u32],
-        rows: &mut [R],
-    ) -> Result<usize, Error> {
-        let mut at = self.fork();
-        let mut accepted = 0;
-        for (place, row) in rows.iter_mut().enumerate().take(tokens.len() + 1) {
-            let is_open = place == 0 || (accepted + 1 == place && at.accept(tokens[place - 1])?);
-            if is_open {
-                accepted = place;
-                at.fill_mask(row.as_mut())?;
-            } else {
-                row.as_mut().fill(0);
-            }
-        }
-        Ok(accepted)
-    }
-
-    /// The masks for the nodes of a draft tree in first-child/next-sibling form: node *i* proposes
-    /// `tokens[i]`, its first child and its next sibling are `first_child[i]` and
-    /// `next_sibling[i]`, negative for none; node 0 is the root, whose token was accepted before.
-    /// Row *i* is the mask after node *i*; closed (no bit set) if a token on the way was refused.
-    /// Nothing changes.
-    ///
-    /// Gives for each node whether it may be reached.
-    ///
-    /// # Errors
-    /// A limit, or links that are no tree ([`ErrorKind::Vocabulary`](crate::ErrorKind)).
-    ///
-    /// # Panics
-    /// If there are fewer rows than tokens, or one is narrower than the vocabulary.
-    pub fn fill_draft_tree<R: AsMut<[u32]>>(
-        &mut self,
-        tokens: &[u32],
-        first_child: &[i64],
-        next_sibling: &[i64],
-        rows: &mut [R],
-    ) -> Result<Vec<bool>, Error> {
-        let count = tokens.len();
-        if first_child.len() != count || next_sibling.len() != count {
-            return Err(Error::vocabulary("a draft tree needs one link of each kind a token"));
-        }
-        let mut reached = vec![false; count];
-        for row in rows.iter_mut().take(count) {
-            row.as_mut().fill(0);
-        }
-        let node = |link: i64| usize::try_from(link).ok();
-        let mut seen = vec![false; count];
-        let mut todo: Vec<(usize, Option<Self>)> = Vec::new();
-        if count > 0 {
-            todo.push((0, Some(self.fork())));
-        }
-        while let Some((at, matcher)) = todo.pop() {
-            if at >= count || std::mem::replace(&mut seen[at], true) {
-                return Err(Error::vocabulary(format!("the links of draft node {at} are no tree")));
-            }
-            let mut here = matcher.clone();
-            if at > 0
-                && let Some(next) = &mut here
-                && !next.accept(tokens[at])?
-            {
-                here = None;
-            }
-            if let Some(sibling) = node(next_sibling[at]) {
-                todo.push((sibling, matcher));
-            }
-            if let Some(open) = &mut here {
-                reached[at] = true;
-                open.fill_mask(rows[at].as_mut())?;
-            }
-            if let Some(child) = node(first_child[at]) {
-                todo.push((child, here));
-            }
-        }
-        Ok(reached)
     }
 
     /// Whether `token` may come next. False for an id outside the vocabulary.
@@ -533,75 +446,6 @@ impl Matcher {
             (Some(byte), None) => Some(byte),
             _ => None,
         })
-    }
-
-    /// Moves over to the open generation, with all that can still be given back.
-    fn catch_up(&mut self) {
-        if !self.generation.is_retired() {
-            return;
-        }
-        let newer = self.compiled.generation();
-        if Arc::ptr_eq(&newer, &self.generation) {
-            return;
-        }
-        {
-            let from = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
-            let mut to = newer.tables.write().unwrap_or_else(PoisonError::into_inner);
-            let mut moving = Moving::default();
-            for step in self.before.iter_mut().chain(std::iter::once(&mut self.now)) {
-                for item in &mut step.state.items {
-                    item.id = moving.id(&from, &mut to, item.id);
-                    item.link = moving.link(&from, &mut to, &item.link);
-                }
-                step.state.items.sort_unstable_by_key(|item| item.id);
-            }
-        }
-        self.generation = newer;
-    }
-}
-
-/// What has moved from one generation to another.
-#[derive(Default)]
-struct Moving {
-    ids: Imported,
-    frames: FxHashMap<*const Frame, Link>,
-}
-
-impl Moving {
-    fn id(&mut self, from: &Tables, to: &mut Tables, id: ExprId) -> ExprId {
-        to.residuals.exprs.import(&from.residuals.exprs, id, &mut self.ids)
-    }
-
-    /// The frame in the other generation; deep stacks are walked without recursion.
-    fn link(&mut self, from: &Tables, to: &mut Tables, link: &Link) -> Link {
-        let frame = link.as_ref()?;
-        let mut todo: Vec<Arc<Frame>> = vec![frame.clone()];
-        while let Some(at) = todo.last().cloned() {
-            let below = |frame: &Arc<Frame>| self.frames.contains_key(&Arc::as_ptr(frame));
-            let missing = at
-                .entries()
-                .iter()
-                .filter_map(|(_, link)| link.as_ref())
-                .find(|frame| !below(frame))
-                .cloned();
-            if let Some(frame) = missing {
-                todo.push(frame);
-                continue;
-            }
-            todo.pop();
-            if below(&at) {
-                continue;
-            }
-            let mut entries = Vec::with_capacity(at.entries().len());
-            for (rest, link) in at.entries() {
-                let link = link.as_ref().and_then(|frame| self.frames[&Arc::as_ptr(frame)].clone());
-                entries.push((self.id(from, to, *rest), link));
-            }
-            let exprs = &to.residuals.exprs;
-            let moved = Frame::of(&exprs.key, exprs.empty(), entries);
-            self.frames.insert(Arc::as_ptr(&at), moved);
-        }
-        self.frames[&Arc::as_ptr(frame)].clone()
     }
 }
 
