@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -126,3 +129,25 @@ def llama_path() -> Path:
 def llama_kit(llama_path: Path) -> Kit:
     """The 128,256 tokens of Llama 3.1."""
     return Kit.of(Vocabulary.load(llama_path))
+
+
+@pytest.fixture
+def progress() -> Iterator[Callable[[], int]]:
+    """How often another thread had its turn: it has none unless this thread gives the GIL back."""
+    turns = 0
+    stop = threading.Event()
+
+    def count() -> None:
+        nonlocal turns
+        while not stop.is_set():
+            turns += 1
+            time.sleep(0.0002)
+
+    interval = sys.getswitchinterval()
+    thread = threading.Thread(target=count)
+    thread.start()
+    sys.setswitchinterval(1_000)
+    yield lambda: turns
+    sys.setswitchinterval(interval)
+    stop.set()
+    thread.join()

@@ -24,6 +24,8 @@ from stencilm import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conftest import Kit
 
 SLOW = "root ::= r0\n" + "\n".join(
@@ -238,29 +240,14 @@ def hard_schema() -> str:
 
 
 @pytest.mark.xfail(strict=True, reason="schemas up to 4 KiB are read with the GIL held")
-def test_cancel_of_a_short_schema_from_another_thread() -> None:
+def test_the_gil_is_released_while_a_short_schema_is_read(progress: Callable[[], int]) -> None:
+    """Or nothing could cancel it."""
     schema = hard_schema()
     assert len(schema) < 4_096
-    stop = threading.Event()
-    switches = 0
-    limits = Limits(items=3_000)
-
-    def count() -> None:
-        nonlocal switches
-        while not stop.is_set():
-            switches += 1
-            stop.wait(0)
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    try:
-        before = switches
-        with pytest.raises(LimitError):
-            Grammar.from_json_schema(schema, limits=limits)
-        assert switches > before + 2
-    finally:
-        stop.set()
-        thread.join()
+    before = progress()
+    with pytest.raises(LimitError, match="items"):
+        Grammar.from_json_schema(schema, limits=Limits(items=3_000))
+    assert progress() > before
 
 
 # Memory.
@@ -296,12 +283,10 @@ def test_memory_stays_bounded_whatever_streams_through(many_kit: Kit) -> None:
         assert vocabulary.store.usage()[1] <= limit
         if number % 250 == 0:
             kept.append((grammar, matcher, matcher.fork()))
-    entries, size, hits, misses, generations = vocabulary.store.usage()
+    entries, size, _, misses, generations = vocabulary.store.usage()
     assert generations >= 2
     assert 0 < size <= limit
-    assert entries > 0
-    assert hits > 0
-    assert misses > 0
+    assert 0 < entries <= misses
     for grammar, matcher, fork in kept:
         fresh = many_kit.matcher(grammar)
         assert fresh.accept_bytes(fresh.forced_text())
@@ -322,6 +307,16 @@ def test_what_is_larger_than_the_store_is_not_kept(many_kit: Kit) -> None:
     mask = allocate_mask(1, vocabulary.size)
     Compiler(vocabulary).compile(Grammar.from_regex(".*")).matcher().fill_mask(mask)
     assert vocabulary.store.usage()[1] == 0
+
+
+def test_what_one_grammar_learnt_serves_the_next(many_kit: Kit) -> None:
+    vocabulary = Vocabulary.restore(many_kit.vocabulary.to_bytes())
+    compiler = Compiler(vocabulary)
+    for pattern in ["x[a-z]+ [0-9]*", "y[a-z]+ [0-9]*"]:
+        matcher = compiler.compile(Grammar.from_regex(pattern)).matcher()
+        matcher.accept(ord(pattern[0]))
+        many_kit.mask(matcher)
+    assert vocabulary.store.usage()[2] > 0
 
 
 def test_a_new_store(many_kit: Kit) -> None:

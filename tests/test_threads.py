@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
@@ -14,7 +13,7 @@ import pytest
 from stencilm import Compiler, Grammar, Limits, Matcher, Vocabulary, allocate_mask, fill_masks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from conftest import Kit
     from numpy.typing import NDArray
@@ -117,29 +116,6 @@ def test_a_matcher_in_use_by_another_thread_is_refused(many_kit: Kit) -> None:
 
 
 # The GIL.
-
-
-@pytest.fixture
-def progress() -> Iterator[Callable[[], int]]:
-    """How often another thread got its turn; only a voluntary release gives it one."""
-    turns = 0
-    stop = threading.Event()
-
-    def count() -> None:
-        nonlocal turns
-        while not stop.is_set():
-            turns += 1
-            # Gives the GIL back at once, without waiting for the switch interval.
-            stop.wait(0)
-
-    interval = sys.getswitchinterval()
-    thread = threading.Thread(target=count)
-    thread.start()
-    sys.setswitchinterval(1_000)
-    yield lambda: turns
-    sys.setswitchinterval(interval)
-    stop.set()
-    thread.join()
 
 
 def released(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from stencilm import _core
+from stencilm._exceptions import GrammarSyntaxError
 from stencilm._report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from stencilm._limits import Limits
 
@@ -112,7 +114,8 @@ class Grammar:
         if resources:
             options["resources"] = [(uri, _schema_text(s)) for uri, s in resources.items()]
         core_limits = None if limits is None else limits._core
-        core = _core.Grammar.json_schema(text, options or None, core_limits, cancel)
+        with _whole_text(text):
+            core = _core.Grammar.json_schema(text, options or None, core_limits, cancel)
         return cls(core, "json_schema", text, options)
 
     @classmethod
@@ -129,7 +132,8 @@ class Grammar:
         Traceback (most recent call last):
         stencilm._exceptions.UnsupportedError: at byte 5: ...
         """
-        core = _core.Grammar.regex(pattern, None if limits is None else limits._core, cancel)
+        with _whole_text(pattern):
+            core = _core.Grammar.regex(pattern, None if limits is None else limits._core, cancel)
         return cls(core, "regex", pattern)
 
     @classmethod
@@ -150,7 +154,8 @@ class Grammar:
         >>> Grammar.from_ebnf('root ::= "a" root | "b"').kind
         'ebnf'
         """
-        core = _core.Grammar.ebnf(text, start, None if limits is None else limits._core, cancel)
+        with _whole_text(text):
+            core = _core.Grammar.ebnf(text, start, None if limits is None else limits._core, cancel)
         return cls(core, "ebnf", text, {"start": start})
 
     @classmethod
@@ -173,7 +178,8 @@ class Grammar:
         'choice'
         """
         listed = list(texts)
-        core = _core.Grammar.choice(listed, None if limits is None else limits._core)
+        with _whole_text(*listed):
+            core = _core.Grammar.choice(listed, None if limits is None else limits._core)
         return cls(core, "choice", json.dumps(listed))
 
     @property
@@ -195,6 +201,19 @@ class Grammar:
     def __repr__(self) -> str:
         shown = self.source if len(self.source) <= 60 else self.source[:57] + "..."
         return f"<Grammar {self.kind} {shown!r}>"
+
+
+@contextmanager
+def _whole_text(*texts: str) -> Iterator[None]:
+    """Half a surrogate pair, which no UTF-8 can hold, is the caller's mistake like any other."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        at = len(error.object[: error.start].encode()) if error.object in texts else ""
+        message = "half a surrogate pair is no text"
+        if at != "":
+            message = f"at byte {at}: {message}"
+        raise GrammarSyntaxError(message, at) from None
 
 
 def _schema_text(schema: Schema) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
@@ -9,10 +10,15 @@ from stencilm import _core
 
 __all__ = ["Limits"]
 
+_MOST_SECONDS = 1_000_000_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """Upper bounds for one grammar. Reaching one raises `LimitError` with the field's name.
+
+    Raises:
+        ValueError: A field is negative or beyond any sense.
 
     >>> Limits(nesting=50).rollback
     1024
@@ -40,6 +46,12 @@ class Limits:
     """Seconds that reading and compiling one grammar may take."""
     rollback: int = 1_024
     """Steps that a matcher can give back."""
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            most = _MOST_SECONDS if name == "compile_seconds" else sys.maxsize
+            if not 0 <= value <= most:
+                raise ValueError(f"{name} cannot be {value}: it is between 0 and {most}")
 
     @cached_property
     def _core(self) -> _core.Limits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stencilm import _core
+from stencilm._exceptions import VocabularyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +48,11 @@ class Vocabulary(_core.Vocabulary):
         Raises:
             VocabularyError: No token has a text, or an id is not in it.
         """
-        made = cls(list(tokens), special=dict(special or {}), stop=list(stop))
+        special, stop = dict(special or {}), list(stop)
+        for token in (*special.values(), *stop):
+            if not 0 <= token < len(tokens):
+                raise VocabularyError(f"token {token} is not in the vocabulary of {len(tokens)}")
+        made = cls(list(tokens), special=special, stop=stop)
         return made._ready(store_bytes)
 
     @classmethod

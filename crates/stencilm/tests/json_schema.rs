@@ -3,7 +3,9 @@
 #[path = "support/rules_language.rs"]
 mod rules_language;
 
-use stencilm::frontend::json_schema::{JsonSchemaOptions, Whitespace, grammar};
+use stencilm::frontend::json_schema::{
+    JsonSchemaOptions, Unsupported, Whitespace, grammar, report,
+};
 use stencilm::{Budget, ErrorKind, Location};
 
 use rules_language::accepts;
@@ -237,8 +239,8 @@ fn references_recur() {
         &[r#"{"v": 1, "kids": [{"v": 2}, {"v": 3, "kids": []}]}"#],
         &[r#"{"kids": []}"#, r#"{"v": 1, "kids": [{}]}"#],
     );
-    let anchored = r##"{"$id": "http://x.y/root", "items": {"$ref": "item#num"}, "type": "array",
-        "$defs": {"i": {"$id": "item", "$defs": {"n": {"$anchor": "num", "type": "integer"}}}}}"##;
+    let anchored = r#"{"$id": "http://x.y/root", "items": {"$ref": "item#num"}, "type": "array",
+        "$defs": {"i": {"$id": "item", "$defs": {"n": {"$anchor": "num", "type": "integer"}}}}}"#;
     check(anchored, &["[1]"], &[r#"["a"]"#]);
     let (kind, at) = error(r##"{"$ref": "#"}"##);
     assert!(matches!(kind, ErrorKind::Syntax { .. }), "{kind:?} {at:?}");
@@ -348,4 +350,21 @@ fn schemas_may_nest_and_be_large() {
     let deep =
         format!("{}{{\"type\":\"null\"}}{}", r#"{"not": "#.repeat(10_000), "}".repeat(10_000));
     check(&deep, &["null"], &["1"]);
+}
+
+#[test]
+fn the_report_says_what_becomes_of_each_keyword() {
+    let options =
+        JsonSchemaOptions { unsupported: Unsupported::Widen, ..JsonSchemaOptions::default() };
+    let schema = r#"{"type": "array", "uniqueItems": true, "x-order": 3, "items":
+        {"type": "string", "format": "hostname", "description": "d"}}"#;
+    let report = report(schema, &options, &mut Budget::default()).expect("a report");
+    let pointers = |list: &[(String, String)]| {
+        list.iter().map(|(pointer, _)| pointer.clone()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(pointers(&report.enforced), "/type /items /items/type");
+    assert_eq!(pointers(&report.narrower), "/items/format");
+    assert_eq!(pointers(&report.annotations), "/x-order /items/description");
+    assert_eq!(pointers(&report.widened), "/uniqueItems");
+    check_with(&options, schema, &[r#"["a", "a"]"#], &[r#"["-"]"#, "{}"]);
 }

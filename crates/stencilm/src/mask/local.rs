@@ -293,42 +293,22 @@ impl Tables {
         // Longer tokens of these characters are refused for sure, or must be walked too.
         let cut =
             if lead.is_exact { store.sieve(&vocabulary, &lead.class, None) } else { base.clone() };
-        let nothing = self.residuals.exprs.nothing();
-        let mut firsts = Vec::new();
-        let mut walked = 0;
-        for byte in 0..=u8::MAX {
-            let Some(child) = vocabulary.root_child(byte) else { continue };
-            if self.residuals.step(id, byte)? != nothing {
-                firsts.push(byte);
-                walked += vocabulary.rest_below(&cut.sieve, child);
-            }
-        }
-        if walked > 30_000 {
-            // A narrow class: the walk itself takes whole subtrees.
-            return Ok(None);
-        }
-        let reach = cut.sieve.rest_depth();
+        let reach = cut.rest_depth();
         let alike = self.residuals.clip_to(id, reach);
         if alike != id && lead.is_exact {
             let other = self.residuals.leading_loop(alike);
             let is_same = other.is_some_and(|other| other.class == lead.class && other.is_exact);
             let local = self.local(alike, FULL, leaves)?;
             let unbounded = store.sieve(&vocabulary, &lead.class, None);
-            let has_all = |base: &Arc<[u32]>| Arc::ptr_eq(base, unbounded.sieve.pure());
+            let has_all = |base: &Arc<[u32]>| Arc::ptr_eq(base, unbounded.pure());
             if is_same && local.inside.base.as_ref().is_some_and(has_all) {
                 let inside =
-                    Mask { base: Some(base.sieve.pure().clone()), adds: local.inside.adds.clone() };
+                    Mask { base: Some(base.pure().clone()), adds: local.inside.adds.clone() };
                 return Ok(Some(Local { inside, exits: local.exits }));
             }
         }
-        let mut found = Found::new(leaves);
-        found.inside.add_base(base.sieve.pure());
-        for byte in firsts {
-            if let Some((trie, hash)) = cut.rest(&vocabulary, byte) {
-                let part = self.tries.intern(trie.clone(), *hash);
-                self.walk(id, part, 1, trie.len(), &mut found)?;
-            }
-        }
+        let mut found = Found::sieved(leaves, base.pure(), cut);
+        self.walk_all(id, FULL, &mut found)?;
         self.finish_walk(found).map(Some)
     }
 }

@@ -108,8 +108,6 @@ impl MaskBuilder {
         if let Some(base) = &base {
             adds.retain(|&token| !has(base, token));
         }
-        adds.sort_unstable();
-        adds.dedup();
         if adds.len() > MOST_ADDS {
             let mut dense = base.map_or_else(|| vec![0; words], |base| base.to_vec());
             for &token in &adds {
@@ -118,6 +116,8 @@ impl MaskBuilder {
             base = Some(dense.into());
             adds.clear();
         }
+        adds.sort_unstable();
+        adds.dedup();
         Mask { base, adds: adds.into() }
     }
 }

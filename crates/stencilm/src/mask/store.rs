@@ -2,7 +2,7 @@
 //! by their content, and sieves.
 
 use std::sync::{
-    Arc, OnceLock, PoisonError, RwLock,
+    Arc, PoisonError, RwLock,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -12,7 +12,7 @@ use rustc_hash::FxBuildHasher;
 use crate::grammar::{CharSet, ContentHash};
 use crate::mask::Mask;
 use crate::mask::tries::SharedTrie;
-use crate::vocab::{Sieve, Trie, Vocabulary};
+use crate::vocab::{Sieve, Vocabulary};
 
 /// A local result without the numbering of one grammar.
 #[derive(Clone, Debug)]
@@ -24,29 +24,6 @@ pub(crate) struct SharedLocal {
 /// What a shared local result is of: the expression, the endings that it was walked over, and
 /// whether exits were asked for.
 pub(crate) type LocalKey = (ContentHash, ContentHash, bool);
-
-/// A trie and the hash of its content.
-pub(crate) type HashedTrie = (Arc<Trie>, ContentHash);
-
-/// A sieve of the vocabulary, and the tries cut with it so far.
-#[derive(Debug)]
-pub(crate) struct CutSieve {
-    pub(crate) sieve: Sieve,
-    rest: Box<[OnceLock<Option<HashedTrie>>]>,
-}
-
-impl CutSieve {
-    /// The tokens beginning with `first` that the sieve holds back.
-    pub(crate) fn rest(&self, vocabulary: &Vocabulary, first: u8) -> Option<&HashedTrie> {
-        self.rest[usize::from(first)]
-            .get_or_init(|| {
-                let trie = vocabulary.rest_trie(&self.sieve, first)?;
-                let hash = trie.content_hash(vocabulary.key());
-                Some((Arc::new(trie), hash))
-            })
-            .as_ref()
-    }
-}
 
 /// How the store is used; counts since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,7 +43,7 @@ pub struct StoreUse {
 #[derive(Debug, Default)]
 struct Shelf {
     locals: HashMap<LocalKey, SharedLocal, FxBuildHasher>,
-    sieves: HashMap<(Arc<CharSet>, Option<u32>), Arc<CutSieve>, FxBuildHasher>,
+    sieves: HashMap<(Arc<CharSet>, Option<u32>), Arc<Sieve>, FxBuildHasher>,
     bytes: usize,
     generations: u64,
 }
@@ -130,22 +107,19 @@ impl Store {
         vocabulary: &Vocabulary,
         class: &Arc<CharSet>,
         max_chars: Option<u32>,
-    ) -> Arc<CutSieve> {
+    ) -> Arc<Sieve> {
         let key = (class.clone(), max_chars);
         if let Some(found) =
             self.shelf.read().unwrap_or_else(PoisonError::into_inner).sieves.get(&key)
         {
             return found.clone();
         }
-        let sieve = vocabulary.sieve(class, max_chars);
-        // The tries that will be cut are about as large as the rest's tokens.
-        let size = sieve.size_in_bytes() + 8_192;
-        let rest = (0..256).map(|_| OnceLock::new()).collect();
-        let cut = Arc::new(CutSieve { sieve, rest });
+        let sieve = Arc::new(vocabulary.sieve(class, max_chars));
+        let size = sieve.size_in_bytes() + 64;
         let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
         self.make_room(&mut shelf, size);
         shelf.bytes += size;
-        shelf.sieves.entry(key).or_insert(cut).clone()
+        shelf.sieves.entry(key).or_insert(sieve).clone()
     }
 
     /// At the limit a new generation begins.

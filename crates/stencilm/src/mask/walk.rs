@@ -10,7 +10,7 @@ use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{Mask, MaskBuilder, Tables};
 use crate::residual::calls::Callee;
 use crate::residual::names::NameRun;
-use crate::vocab::Trie;
+use crate::vocab::{Sieve, Trie};
 
 /// Subtrees with fewer nodes are walked without asking whether they could be taken whole.
 const SMALL: u32 = 12;
@@ -20,6 +20,8 @@ const SMALL: u32 = 12;
 pub(super) struct Found {
     pub(super) inside: MaskBuilder,
     leaves: bool,
+    /// Tokens that a sieve has let through are in the mask already, and lead nowhere else.
+    sieve: Option<Arc<Sieve>>,
     exits: Vec<(TrieId, u32)>,
     entered: Vec<(Entered, TrieId, u32)>,
 }
@@ -34,8 +36,22 @@ enum Entered {
 }
 
 impl Found {
+    /// Nothing yet, but for the tokens of `base`; only what `sieve` holds back is walked.
+    pub(super) fn sieved(leaves: bool, base: &Arc<[u32]>, sieve: Arc<Sieve>) -> Self {
+        let mut found = Self::new(leaves);
+        found.inside.add_base(base);
+        found.sieve = Some(sieve);
+        found
+    }
+
     pub(super) fn new(leaves: bool) -> Self {
-        Self { inside: MaskBuilder::default(), leaves, exits: Vec::new(), entered: Vec::new() }
+        Self {
+            inside: MaskBuilder::default(),
+            leaves,
+            sieve: None,
+            exits: Vec::new(),
+            entered: Vec::new(),
+        }
     }
 }
 
@@ -85,6 +101,7 @@ impl Tables {
         let (bytes, ends) = (trie.bytes(), trie.ends());
         let (starts, tokens) = (trie.token_starts(), trie.tokens());
         let (nothing, empty) = (self.residuals.exprs.nothing(), self.residuals.exprs.empty());
+        let sieve = if whole == FULL { found.sieve.clone() } else { None };
         let mut above: Vec<(u32, ExprId)> = Vec::with_capacity(16);
         let mut top = (u32::MAX, id);
         let mut node = from;
@@ -107,8 +124,15 @@ impl Tables {
             let here = &tokens[starts[at] as usize..starts[at + 1] as usize];
             found.inside.adds().extend_from_slice(here);
             if end > node + 1 {
+                let below = starts[at + 1]..starts[end as usize];
+                if let Some(sieve) = &sieve
+                    && !sieve.has_rest_between(below.start, below.end)
+                {
+                    node = end;
+                    continue;
+                }
                 if end - node > SMALL && whole == FULL && self.takes_all_below(rest, node, found) {
-                    let below = starts[at + 1] as usize..starts[end as usize] as usize;
+                    let below = below.start as usize..below.end as usize;
                     found.inside.adds().extend_from_slice(&tokens[below]);
                     node = end;
                     continue;

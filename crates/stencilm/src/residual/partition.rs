@@ -47,7 +47,11 @@ impl Partitions {
 
     /// All bytes alike.
     pub(crate) fn whole(&mut self) -> PartitionId {
-        self.by_label(|_| 0u32)
+        if self.items.is_empty() {
+            return self.by_label(|_| 0u32);
+        }
+        // The first partition that is asked for.
+        PartitionId(0)
     }
 
     /// One byte apart from all others.
@@ -112,6 +116,9 @@ impl Partitions {
     }
 
     fn intern(&mut self, classes: Box<[u8; 256]>, count: usize) -> PartitionId {
+        if self.items.is_empty() && count > 1 {
+            self.whole();
+        }
         if let Some(&id) = self.ids.get(&classes) {
             return PartitionId(id);
         }

@@ -19,10 +19,14 @@ pub(crate) fn fail<T>(what: impl Into<String>) -> Result<T, TestCaseError> {
     Err(TestCaseError::fail(what.into()))
 }
 
-/// An error of the engine's where there should be none.
+/// An error of the engine's where there should be none. A grammar may be ambiguous without bound:
+/// then `items` may be reached, and the case says nothing.
 #[allow(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn unexpected(error: Error) -> TestCaseError {
-    TestCaseError::fail(format!("an error: {error}"))
+    match error.kind() {
+        ErrorKind::LimitReached { limit: "items", .. } => TestCaseError::reject("ambiguous"),
+        _ => TestCaseError::fail(format!("an error: {error}")),
+    }
 }
 
 /// The tokens as the engine takes them.
@@ -52,11 +56,16 @@ pub(crate) fn compile(
     store: &Arc<Store>,
     limits: Limits,
 ) -> Result<Option<Arc<CompiledGrammar>>, TestCaseError> {
+    let is_complete = (0..=255).all(|byte| vocabulary.spellable().contains(byte));
     let compiled = stencilm::from_rules(grammar.build(), &mut Budget::default())
         .and_then(|rules| CompiledGrammar::new(&rules, vocabulary.clone(), store.clone(), limits));
     match compiled {
         Ok(compiled) => Ok(Some(Arc::new(compiled))),
         Err(error) if matches!(error.kind(), ErrorKind::Unsatisfiable { .. }) => Ok(None),
+        // A vocabulary that cannot spell what the grammar needs may be refused by name.
+        Err(error) if matches!(error.kind(), ErrorKind::Vocabulary { .. }) && !is_complete => {
+            Err(TestCaseError::reject(error.to_string()))
+        }
         Err(error) => fail(format!("compiling: {error}")),
     }
 }

@@ -59,7 +59,7 @@ fn forget_stop(tokens: &Tokens, mask: &mut [bool]) {
 
 #[test]
 fn the_constructors_keep_the_language() {
-    for_all(2_000.0, &cases(grammars(), 8), |case| check(&case, &case.grammar.build(), None));
+    for_all(1_500.0, &cases(grammars(), 8), |case| check(&case, &case.grammar.build(), None));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn is_in_normal_form(rules: &RuleSet, normal: &Normalized) -> Verdict {
 
 #[test]
 fn the_normalisation_keeps_the_language() {
-    for_all(3_000.0, &cases(grammars(), 8), |case| normalisation_keeps_the_language(&case));
+    for_all(2_000.0, &cases(grammars(), 8), |case| normalisation_keeps_the_language(&case));
 }
 
 /// Reads what was printed; the first rule is the start.

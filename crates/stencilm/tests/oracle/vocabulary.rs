@@ -113,9 +113,12 @@ fn cases_with(
 impl Case {
     /// The vocabulary: always the same one for the same case.
     pub(crate) fn tokens(&self, judge: &Judge) -> Tokens {
-        let mut used = BTreeSet::from(*b"abc\xC3\xA9");
+        let mut used = BTreeSet::from(*b"abc");
         for tree in &self.grammar.rules {
             collect_bytes(tree, &mut used);
+        }
+        if used.iter().any(|&byte| byte >= 0x80) {
+            used.extend(0x80..=0xBF);
         }
         // Liveness over tokens that don't spell all bytes costs the judge states times tokens.
         let states: usize = judge.rules.iter().map(|rule| rule.edges.len()).sum();
@@ -125,9 +128,10 @@ impl Case {
             Bytes::All => (0..=255).collect(),
             Bytes::Used => used.iter().copied().collect(),
             Bytes::Some(_) if is_costly => used.iter().copied().collect(),
+            // What begins and what continues characters is there as a whole or not at all.
             Bytes::Some(chosen) => {
-                let kept = |&(at, _): &(usize, &u8)| chosen >> (at % 16) & 1 == 1;
-                used.iter().enumerate().filter(kept).map(|(_, &byte)| byte).collect()
+                let place = |byte: u8| if byte < 0x80 { byte % 15 } else { 15 };
+                used.iter().copied().filter(|&byte| chosen >> place(byte) & 1 == 1).collect()
             }
         };
         let sentences: Vec<Vec<u8>> =
@@ -229,7 +233,7 @@ impl Tokens {
         let open: Vec<usize> = open.collect();
         let is_long = |id: &usize| matches!(&self.0[*id], Token::Text(bytes) if bytes.len() > 1);
         let long: Vec<usize> = open.iter().copied().filter(is_long).collect();
-        let from = if choice % 3 > 0 && !long.is_empty() { long } else { open };
+        let from = if matches!(choice % 3, 1 | 2) && !long.is_empty() { long } else { open };
         from.get(usize::from(choice / 3) % from.len().max(1)).copied()
     }
 }

@@ -97,14 +97,13 @@ impl Recogniser {
             }
             Expr::Repeat { body, min, max } => self.repeated(body, min, max, at),
             Expr::Call(rule) => {
-                let body = match self.bodies.get(&rule) {
-                    Some(&body) => body,
-                    None => {
-                        let rules = self.grammar.rules.clone();
-                        let body = rules.body(rule, &mut self.exprs).expect("a body");
-                        self.bodies.insert(rule, body);
-                        body
-                    }
+                let body = if let Some(&body) = self.bodies.get(&rule) {
+                    body
+                } else {
+                    let rules = self.grammar.rules.clone();
+                    let body = rules.body(rule, &mut self.exprs).expect("a body");
+                    self.bodies.insert(rule, body);
+                    body
                 };
                 self.ends(body, at).to_vec()
             }

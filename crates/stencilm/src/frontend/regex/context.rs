@@ -66,22 +66,42 @@ pub(crate) fn before_repeat(
     Ok(by_state)
 }
 
-/// The prefixes that match `node` from the beginning of the text, each with what is owed then:
-/// a match holds where the prefix is in the first and the suffix in the second.
+/// The prefixes that end in a match of `node`, by what is owed then: the match holds where the
+/// suffix is in the key and the prefix in the value.
 pub(crate) fn prefixes_owing(
     pass: &mut Pass,
     node: &Node,
 ) -> Result<BTreeMap<ExprId, ExprId>, Error> {
     let conditions = conditions_in(pass, node)?;
+    let algebra = &mut *pass.algebra;
     let mut contexts = Contexts::new(&pass.states, conditions);
-    let start = contexts.place(pass.algebra, (0, pass.algebra.any))?;
-    let mut by_owed: BTreeMap<ExprId, ExprId> = BTreeMap::new();
-    for (context, texts) in contexts.row(pass.algebra, node, start)? {
-        let (_, owed) = contexts.known[context];
-        let others = by_owed.entry(owed).or_insert(texts);
-        *others = pass.algebra.union(&[*others, texts]);
+    // Where a match may begin, by what it then leads to.
+    let mut begins: BTreeMap<BTreeMap<ExprId, ExprId>, Vec<usize>> = BTreeMap::new();
+    for state in 0..pass.states.len() {
+        let start = contexts.place(algebra, (state, algebra.any))?;
+        let mut by_owed = BTreeMap::new();
+        for (context, texts) in contexts.row(algebra, node, start)? {
+            add(algebra, &mut by_owed, contexts.known[context].1, texts);
+        }
+        begins.entry(by_owed).or_default().push(state);
     }
-    Ok(by_owed)
+    let atoms: Vec<usize> = (0..algebra.atoms.len()).collect();
+    let mut prefixes = BTreeMap::new();
+    for (by_owed, states) in begins {
+        let others: Vec<usize> =
+            (0..pass.states.len()).filter(|state| !states.contains(state)).collect();
+        let before = pass.states.leading(algebra, 0, (&states, &others), &atoms)?;
+        for (owed, texts) in by_owed {
+            let texts = algebra.then(before, texts);
+            add(algebra, &mut prefixes, owed, texts);
+        }
+    }
+    Ok(prefixes)
+}
+
+fn add(algebra: &mut Algebra, by_owed: &mut BTreeMap<ExprId, ExprId>, owed: ExprId, texts: ExprId) {
+    let others = by_owed.entry(owed).or_insert(texts);
+    *others = algebra.union(&[*others, texts]);
 }
 
 fn conditions_in(pass: &mut Pass, node: &Node) -> Result<FxHashMap<u32, ByState>, Error> {

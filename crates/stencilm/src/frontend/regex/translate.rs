@@ -312,13 +312,8 @@ fn prefixes_before(algebra: &mut Algebra, body: &Node) -> Result<BTreeMap<ExprId
         return Ok(BTreeMap::from([(any, language)]));
     }
     // A look-ahead inside looks past the end of the body.
-    let span = body.span();
-    let one = Node::new(Kind::Chars(CharSet::any()), span.clone());
-    let any_text = Kind::Repeat { body: Box::new(one), min: 0, max: UNBOUNDED };
-    let parts = vec![Node::new(any_text, span.clone()), body.clone()];
-    let ending = Node::new(Kind::Seq(parts), span);
-    let mut pass = Pass::new(algebra, &ending)?;
-    context::prefixes_owing(&mut pass, &ending)
+    let mut pass = Pass::new(algebra, body)?;
+    context::prefixes_owing(&mut pass, body)
 }
 
 /// The texts of a piece without look-around.
