@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -27,21 +26,14 @@ WORDS = [
 ]
 
 
-@dataclass(frozen=True)
 class Kit:
     """A vocabulary, its compiler, and what tests ask of matchers."""
 
-    vocabulary: Vocabulary
-    compiler: Compiler
-    bytes: dict[int, int]
-    """The tokens of single bytes."""
-
-    @classmethod
-    def of(cls, vocabulary: Vocabulary) -> Kit:
-        """With all bytes that are tokens."""
-        found = ((vocabulary.token_bytes(token), token) for token in range(vocabulary.size))
-        single = {text[0]: token for text, token in found if text is not None and len(text) == 1}
-        return cls(vocabulary, Compiler(vocabulary), single)
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.compiler = Compiler(vocabulary)
+        texts = map(vocabulary.token_bytes, range(vocabulary.size))
+        self.bytes = {t[0]: token for token, t in enumerate(texts) if t and len(t) == 1}
 
     def matcher(self, grammar: Grammar | str) -> Matcher:
         """A matcher for a grammar; a string is a regular expression."""
@@ -88,7 +80,7 @@ class Kit:
 
 
 def _kit(tokens: list[bytes | None], special: dict[str, int], stop: list[int]) -> Kit:
-    return Kit.of(Vocabulary.from_tokens(tokens, special=special, stop=stop))
+    return Kit(Vocabulary.from_tokens(tokens, special=special, stop=stop))
 
 
 @pytest.fixture(scope="session")
@@ -110,9 +102,7 @@ def many_kit() -> Kit:
     """Bytes and 20,000 words; 256 stops."""
     random = Random(7)
     pool = [*"abcdefghijklmnopqrstuvwxyz" * 3, *"ABCDEFG0123456789 \n\"'{}[]:,.-_/éß日本語"]
-    words = {
-        "".join(random.choices(pool, k=random.randint(2, 9))).encode() for _ in range(20_000)
-    }
+    words = {"".join(random.choices(pool, k=random.randint(2, 9))).encode() for _ in range(20_000)}
     return _kit([*BYTES, None, *sorted(words)], {}, [256])
 
 
@@ -128,7 +118,7 @@ def llama_path() -> Path:
 @pytest.fixture(scope="session")
 def llama_kit(llama_path: Path) -> Kit:
     """The 128,256 tokens of Llama 3.1."""
-    return Kit.of(Vocabulary.load(llama_path))
+    return Kit(Vocabulary.load(llama_path))
 
 
 @pytest.fixture

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 SLOW = "root ::= r0\n" + "\n".join(
     f"r{rule} ::= "
-    + " | ".join(f'r{(7 * rule + 31 * part) % 700} r{(11 * rule + part) % 700} "x"' for part in range(6))
+    + " | ".join(
+        f'r{(7 * rule + 31 * part) % 700} r{(11 * rule + part) % 700} "x"' for part in range(6)
+    )
     + ' | "y"'
     for rule in range(700)
 )
@@ -259,7 +261,10 @@ def schema(number: int) -> dict[str, object]:
     return {
         "type": "object",
         "properties": {
-            word: {"type": "string", "pattern": f"^[{word[0]}-z{number % 10}]+ ?[0-9]{{1,{number % 9 + 1}}}$"},
+            word: {
+                "type": "string",
+                "pattern": f"^[{word[0]}-z{number % 10}]+ ?[0-9]{{1,{number % 9 + 1}}}$",
+            },
             f"{word}_2": {"enum": [f"{word}{n}" for n in range(number % 7 + 1)]},
         },
         "required": [word],
@@ -392,5 +397,3 @@ def test_a_batch_over_changing_generations(many_kit: Kit) -> None:
             assert matcher.accept(token)
             assert other.accept(token)
     assert compiled.generations > 1
-
-

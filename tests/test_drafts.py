@@ -52,9 +52,7 @@ def rows_one_by_one(kit: Kit, matcher: Matcher, tokens: list[int]) -> list[NDArr
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda grammar: grammar.source)
-def test_the_rows_of_a_draft_are_those_of_its_tokens_one_by_one(
-    kit: Kit, grammar: Grammar
-) -> None:
+def test_the_rows_of_a_draft_are_those_of_its_tokens_one_by_one(kit: Kit, grammar: Grammar) -> None:
     for seed in range(30):
         random = Random(seed)
         matcher = kit.matcher(grammar)

@@ -166,7 +166,9 @@ def test_forced_tokens_of_a_real_tokenizer(llama_kit: Kit, llama_path: Path) -> 
         Grammar.from_json_schema(PERSON, whitespace="compact"),
         Grammar.from_json_schema(PERSON, indent=2),
         Grammar.from_regex("The quick brown fox (jumps|sleeps) over the lazy dog. 日本語[ab]"),
-        Grammar.from_ebnf('root ::= "SELECT name, address FROM customers WHERE " ("a" | "b") " = 1;"'),
+        Grammar.from_ebnf(
+            'root ::= "SELECT name, address FROM customers WHERE " ("a" | "b") " = 1;"'
+        ),
     ]
     saved = 0
     for grammar in grammars:

@@ -247,7 +247,11 @@ def test_a_stop_token_is_one_step(byte_kit: Kit) -> None:
     assert matcher.next_bytes() == b""
     assert matcher.forced_text() == b""
     matcher.rollback()
-    assert (matcher.has_stopped(), matcher.is_finished(), matcher.may_stop()) == (False, False, True)
+    assert (matcher.has_stopped(), matcher.is_finished(), matcher.may_stop()) == (
+        False,
+        False,
+        True,
+    )
     np.testing.assert_array_equal(byte_kit.mask(matcher), before)
     assert matcher.accept(98)
 

@@ -160,9 +160,7 @@ def test_the_gil_is_released_while_a_token_is_looked_up(
     assert released(many_kit, progress, lambda matcher: matcher.is_allowed(97), HEAVY)
 
 
-def test_the_gil_is_kept_while_a_mask_is_known(
-    many_kit: Kit, progress: Callable[[], int]
-) -> None:
+def test_the_gil_is_kept_while_a_mask_is_known(many_kit: Kit, progress: Callable[[], int]) -> None:
     """A known mask is a copy: handing the GIL over would cost more than it."""
     mask = allocate_mask(1, many_kit.vocabulary.size)
     matcher = many_kit.matcher("[a-z]*")

@@ -147,6 +147,9 @@ impl Tables {
         }
         let rest = self.residuals.clip(rest)?;
         let mut exits = Vec::new();
+        if leaves && self.residuals.exprs.is_nullable(rest) {
+            exits.extend_from_slice(&local.exits);
+        }
         for ending in onward {
             let after = self.local(rest, ending, leaves)?;
             inside.add(&after.inside);

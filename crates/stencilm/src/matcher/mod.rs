@@ -440,7 +440,14 @@ impl Matcher {
 
     /// The only byte that may come, if there is just one.
     fn only_byte(&self, state: &State) -> Result<Option<u8>, Error> {
-        let bytes = self.exclusively(|tables| state.next_bytes(&mut Exclusive(tables)))?;
+        let bytes = self.exclusively(|tables| {
+            let mut machine = Exclusive(tables);
+            if state.takes_special(&mut machine)? {
+                return Ok(None);
+            }
+            state.next_bytes(&mut machine).map(Some)
+        })?;
+        let bytes = bytes.unwrap_or_default();
         let mut bytes = bytes.iter();
         Ok(match (bytes.next(), bytes.next()) {
             (Some(byte), None) => Some(byte),

@@ -9,12 +9,18 @@ use crate::vocab::Vocabulary;
 /// The bytes of UTF-8 that are no token of their own.
 ///
 /// # Errors
-/// Bytes that continue a character are among them: then the beginning of a character might have
-/// no end.
+/// Longer tokens have one of them, so that some texts with it can be spelled and others cannot; or
+/// bytes that continue a character are among them: then its beginning might have no end.
 pub(crate) fn missing_bytes(vocabulary: &Vocabulary) -> Result<ByteSet, Error> {
     // 0xC0, 0xC1 and what follows 0xF4 are never part of UTF-8 (RFC 3629 section 1).
     let used = ByteSet::range(0, 0xBF).union(&ByteSet::range(0xC2, 0xF4));
     let missing = used.difference(&vocabulary.spellable());
+    if let Some(byte) = missing.intersection(&vocabulary.used_bytes()).iter().next() {
+        let message = format!(
+            "the byte 0x{byte:02X} occurs in tokens but is no token of its own, so which texts can be spelled is not known; add it as a token"
+        );
+        return Err(Error::vocabulary(message));
+    }
     let continuation = ByteSet::range(0x80, 0xBF).intersection(&missing);
     let has_begun = vocabulary.spellable().intersection(&ByteSet::range(0xC2, 0xF4));
     if let Some(byte) = continuation.iter().next()
@@ -37,7 +43,7 @@ impl Residuals {
         if self.missing.is_empty() || body == self.exprs.nothing() {
             return Ok(body);
         }
-        let spellable = self.spellable(body);
+        let spellable = self.spellable(body)?;
         if spellable == self.exprs.nothing() {
             return Err(self.cannot_spell(&self.rules().name(rule)));
         }
@@ -71,8 +77,8 @@ impl Residuals {
         bytes.iter().any(|&byte| self.missing.contains(byte))
     }
 
-    fn spellable(&mut self, id: ExprId) -> ExprId {
-        match self.exprs.get(id) {
+    fn spellable(&mut self, id: ExprId) -> Result<ExprId, Error> {
+        Ok(match self.exprs.get(id) {
             Expr::Bytes { literal, from } => {
                 let rest = &self.exprs.literal(literal)[from as usize..];
                 if self.is_missing_in(rest) { self.exprs.nothing() } else { id }
@@ -85,43 +91,51 @@ impl Residuals {
                     .filter(|literal| !self.is_missing_in(literal))
                     .collect();
                 if kept.len() == run.len() {
-                    return id;
+                    id
+                } else {
+                    self.exprs.one_of(kept.iter().map(Vec::as_slice))
                 }
-                self.exprs.one_of(kept.iter().map(Vec::as_slice))
             }
             Expr::Bytes1(set) => {
                 let kept = self.exprs.byte_set_of(set).difference(&self.missing);
                 self.exprs.byte_set(&kept)
             }
             Expr::Chars { class, spelling } => {
-                // Any character has an escape in JSON, and "any" has others to choose from.
-                if spelling == Spelling::Json
-                    || (spelling == Spelling::JsonCanonical && class == self.exprs.any)
-                {
-                    return id;
+                if spelling == Spelling::Json && !self.missing.contains(b'\\') {
+                    // Any character has an escape, if escapes can be finished.
+                    self.check_escapes()?;
+                    return Ok(id);
+                }
+                if spelling == Spelling::JsonCanonical && class == self.exprs.any {
+                    // There are others to choose from.
+                    return Ok(id);
                 }
                 let kept = self.exprs.class(class).difference(&self.unspellable());
                 self.exprs.chars(&kept, spelling)
             }
             Expr::Seq(..) => {
-                let parts: Vec<ExprId> =
-                    self.exprs.spine(id).into_iter().map(|part| self.spellable(part)).collect();
+                let mut parts = self.exprs.spine(id);
+                for part in &mut parts {
+                    *part = self.spellable(*part)?;
+                }
                 self.exprs.seq(&parts)
             }
             Expr::Choice(list) => {
-                let members = self.exprs.list(list).to_vec();
-                let members: Vec<ExprId> =
-                    members.into_iter().map(|member| self.spellable(member)).collect();
+                let mut members = self.exprs.list(list).to_vec();
+                for member in &mut members {
+                    *member = self.spellable(*member)?;
+                }
                 self.exprs.choice(&members)
             }
             Expr::And(list) => {
-                let members = self.exprs.list(list).to_vec();
-                let members: Vec<ExprId> =
-                    members.into_iter().map(|member| self.spellable(member)).collect();
+                let mut members = self.exprs.list(list).to_vec();
+                for member in &mut members {
+                    *member = self.spellable(*member)?;
+                }
                 self.exprs.and(&members)
             }
             Expr::Repeat { body, min, max } => {
-                let body = self.spellable(body);
+                let body = self.spellable(body)?;
                 self.exprs.repeat(body, min, max)
             }
             // What is refused may as well be refused unspelled.
@@ -132,6 +146,17 @@ impl Residuals {
             | Expr::Token(_)
             | Expr::Call(_)
             | Expr::Names { .. } => id,
+        })
+    }
+
+    /// A vocabulary that has the backslash must be able to go on after it.
+    fn check_escapes(&self) -> Result<(), Error> {
+        let needed = b"\"\\/bfnrtu0123456789abcdefABCDEF";
+        match needed.iter().find(|&&byte| self.missing.contains(byte)) {
+            None => Ok(()),
+            Some(&byte) => Err(Error::vocabulary(format!(
+                "the vocabulary has the backslash, but not the byte 0x{byte:02X} that an escape in a JSON string may need"
+            ))),
         }
     }
 

@@ -108,6 +108,18 @@ impl State {
         closing.finish(machine)
     }
 
+    /// Whether a special token may come next.
+    pub(crate) fn takes_special(&self, machine: &mut impl Machine) -> Result<bool, Stop> {
+        for item in &self.items {
+            if machine.exprs().has_leading_call(item.id)
+                && !machine.closure(item.id)?.tokens.is_empty()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The bytes that may come next.
     pub(crate) fn next_bytes(
         &self,

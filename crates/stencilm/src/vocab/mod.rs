@@ -62,6 +62,7 @@ pub struct Vocabulary {
     characters: Characters,
     sieves: SieveIndex,
     spellable: ByteSet,
+    used: ByteSet,
     longest_bytes: u32,
 }
 
@@ -106,6 +107,7 @@ impl Vocabulary {
                 spellable.insert(trie.byte(child));
             }
         }
+        let used = trie.bytes().iter().skip(1).copied().collect();
         let characters = Characters::of(&texts);
         let longest_bytes = order.iter().map(|&id| trie_builder::to_u32(texts.of(id).len())).max();
         let key = HashKey::random();
@@ -121,6 +123,7 @@ impl Vocabulary {
             root_children,
             characters,
             spellable,
+            used,
             longest_bytes: longest_bytes.unwrap_or(0),
         })
     }
@@ -254,6 +257,12 @@ impl Vocabulary {
     #[must_use]
     pub fn longest_bytes(&self) -> u32 {
         self.longest_bytes
+    }
+
+    /// The bytes that some token has.
+    #[must_use]
+    pub fn used_bytes(&self) -> ByteSet {
+        self.used
     }
 
     /// The bytes that are tokens of their own.

@@ -1,0 +1,345 @@
+"""Grammars: their sources, options, reports and other looks."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from stencilm import Grammar, GrammarError, Report, UnsupportedError
+
+if TYPE_CHECKING:
+    from conftest import Kit
+
+ADDRESS = {
+    "type": "object",
+    "properties": {"street": {"type": "string"}, "zip": {"type": "integer"}},
+    "required": ["street"],
+    "additionalProperties": False,
+}
+
+
+def takes(kit: Kit, grammar: Grammar, text: str) -> bool:
+    matcher = kit.matcher(grammar)
+    return matcher.accept_bytes(text.encode()) and matcher.may_stop()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "is_in"),
+    [
+        ("ab?", "a", True),
+        ("ab?", "abb", False),
+        ("ab?", "xa", False),
+        (r"\u{1f600}+", "😀😀", True),
+        (r"[^\n]", "日", True),
+        (".", "\n", False),
+        (r"\p{Lu}\p{Ll}+", "Éa", True),
+        (r"(?<year>\d{4})", "2024", True),
+        ("(?=.*b)[ab]{2}", "aa", False),
+        (r"a\b b", "a b", True),
+        ("(?<!x)y", "y", True),
+        ("a|", "", True),
+        ("^a$", "a", True),
+    ],
+)
+def test_regular_expressions(byte_kit: Kit, pattern: str, text: str, is_in: bool) -> None:
+    assert takes(byte_kit, Grammar.from_regex(pattern), text) == is_in
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "is_in"),
+    [
+        ('root ::= "a" root | "b"', "aab", True),
+        ('root ::= "a" root | "b"', "aa", False),
+        ('root ::= root "+" root | [0-9]+', "1+22+3", True),
+        ('root ::= "(" root ")" | ""', "(())", True),
+        ('root ::= "(" root ")" | ""', "(()", False),
+        ("root ::= [a-c]{2,3} # a comment", "abc", True),
+        ("root ::= 'it' | \"is\"", "it", True),
+    ],
+)
+def test_ebnf(byte_kit: Kit, source: str, text: str, is_in: bool) -> None:
+    assert takes(byte_kit, Grammar.from_ebnf(source), text) == is_in
+
+
+def test_ebnf_starts_where_it_is_told(byte_kit: Kit) -> None:
+    grammar = Grammar.from_ebnf('root ::= "a"\nother ::= "b"', start="other")
+    assert takes(byte_kit, grammar, "b")
+    assert not takes(byte_kit, grammar, "a")
+
+
+def test_choices_are_literal(byte_kit: Kit) -> None:
+    grammar = Grammar.choice(["a.b", "a", "日本", '"'])
+    for text in ("a.b", "a", "日本", '"'):
+        assert takes(byte_kit, grammar, text)
+    for text in ("axb", "", "日", "a.ba"):
+        assert not takes(byte_kit, grammar, text)
+
+
+def test_choices_may_be_any_sequence_and_come_twice(byte_kit: Kit) -> None:
+    assert takes(byte_kit, Grammar.choice(("a", "a", "")), "")
+    many = Grammar.choice([f"option {n}" for n in range(5_000)])
+    assert takes(byte_kit, many, "option 4321")
+    assert not takes(byte_kit, many, "option 5000")
+
+
+@pytest.mark.parametrize(
+    "schema", [ADDRESS, json.dumps(ADDRESS), json.dumps(ADDRESS, indent=2).replace("\n", "\r\n")]
+)
+def test_schemas_are_text_or_values(byte_kit: Kit, schema: Any) -> None:
+    grammar = Grammar.from_json_schema(schema)
+    assert takes(byte_kit, grammar, '{"street": "x", "zip": 7}')
+    assert not takes(byte_kit, grammar, '{"zip": 7}')
+
+
+def test_true_allows_any_json(byte_kit: Kit) -> None:
+    for grammar in (Grammar.from_json_schema(True), Grammar.from_json_schema({}), Grammar.json()):
+        for text in ("null", "[1, {}]", '{"a": "\\u00e9"}', "-1.5e7"):
+            assert takes(byte_kit, grammar, text)
+        for text in ("nul", "[1,]", "01", "'a'", '"\n"'):
+            assert not takes(byte_kit, grammar, text)
+
+
+def test_a_name_that_is_listed_comes_once(byte_kit: Kit) -> None:
+    grammar = Grammar.from_json_schema({"type": "object", "properties": {"a": True}})
+    assert takes(byte_kit, grammar, '{"a": 1, "b": 2}')
+    assert not takes(byte_kit, grammar, '{"a": 1, "a": 2}')
+
+
+@pytest.mark.xfail(strict=True, reason="names that the schema does not list are not remembered")
+def test_no_other_name_comes_twice(byte_kit: Kit) -> None:
+    assert not takes(byte_kit, Grammar.json(), '{"a": 1, "a": 2}')
+
+
+@pytest.mark.xfail(strict=True, reason="names are only written as short as they can be")
+def test_names_may_have_escapes_like_other_strings(byte_kit: Kit) -> None:
+    assert takes(byte_kit, Grammar.json(), '"\\u00e9\\/"')
+    assert takes(byte_kit, Grammar.json(), '{"\\u00e9\\/": 1}')
+
+
+def test_models_of_other_libraries_are_known_by_their_methods(byte_kit: Kit) -> None:
+    class Model:
+        @classmethod
+        def model_json_schema(cls) -> dict[str, Any]:
+            return ADDRESS
+
+    class Adapter:
+        def json_schema(self) -> dict[str, Any]:
+            return {"type": "array", "items": {"type": "null"}}
+
+    assert takes(byte_kit, Grammar.from_json_schema(Model), '{"street": ""}')
+    assert takes(byte_kit, Grammar.from_json_schema(Adapter()), "[null]")
+    assert Grammar.from_json_schema(Model).key == Grammar.from_json_schema(ADDRESS).key
+
+
+def test_models_of_pydantic(byte_kit: Kit) -> None:
+    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+    model = pydantic.create_model("Point", x=(int, ...), y=(int, 0))
+    grammar = Grammar.from_json_schema(model)
+    assert takes(byte_kit, grammar, '{"x": 1, "y": 2}')
+    assert not takes(byte_kit, grammar, '{"y": 2}')
+    adapter = pydantic.TypeAdapter(list[model])
+    assert takes(byte_kit, Grammar.from_json_schema(adapter), '[{"x": 1}]')
+
+
+# Options.
+
+VALUE = {"street": "a, b: c", "zip": 3}
+
+
+@pytest.mark.parametrize(
+    ("options", "dumps"),
+    [
+        ({"whitespace": "compact"}, {"separators": (",", ":")}),
+        ({"separators": (", ", ": ")}, {}),
+        ({"separators": (" ,", " : ")}, {"separators": (" ,", " : ")}),
+        ({"indent": 2}, {"indent": 2}),
+        ({"indent": 0}, {"indent": 0}),
+        ({"indent": 7}, {"indent": 7}),
+    ],
+)
+def test_white_space_is_exactly_that_of_json_dumps(
+    byte_kit: Kit, options: dict[str, Any], dumps: dict[str, Any]
+) -> None:
+    for schema in (ADDRESS, {"type": "array", "items": ADDRESS}):
+        value: Any = VALUE if schema is ADDRESS else [VALUE, VALUE]
+        grammar = Grammar.from_json_schema(schema, **options)
+        right = json.dumps(value, **dumps)
+        assert takes(byte_kit, grammar, right)
+        others = [json.dumps(value, indent=3), json.dumps(value, separators=("  ,", ":"))]
+        for other in [*others, f" {right}", f"{right} "]:
+            assert not takes(byte_kit, grammar, other)
+    for empty in ("[]", "{}"):
+        assert takes(byte_kit, Grammar.json(**options), empty)
+
+
+def test_any_white_space_has_a_cap(byte_kit: Kit) -> None:
+    grammar = Grammar.from_json_schema({"type": "array"})
+    assert takes(byte_kit, grammar, f"[{' ' * 64}]")
+    assert not takes(byte_kit, grammar, f"[{' ' * 65}]")
+    assert takes(byte_kit, Grammar.from_json_schema({"type": "array"}, whitespace_cap=0), "[]")
+    assert not takes(byte_kit, Grammar.from_json_schema({"type": "array"}, whitespace_cap=0), "[ ]")
+
+
+@pytest.mark.parametrize(
+    ("additional", "order", "is_in"),
+    [
+        ("anywhere", ["x", "a", "b"], True),
+        ("anywhere", ["a", "x", "b"], True),
+        ("after_required", ["x", "a", "b"], False),
+        ("after_required", ["a", "x", "b"], True),
+        ("last", ["a", "x", "b"], False),
+        ("last", ["a", "b", "x"], True),
+    ],
+)
+def test_where_other_names_may_come(
+    byte_kit: Kit, additional: Any, order: list[str], is_in: bool
+) -> None:
+    schema = {"type": "object", "properties": {"a": True, "b": True}, "required": ["a"]}
+    grammar = Grammar.from_json_schema(schema, additional=additional)
+    assert takes(byte_kit, grammar, json.dumps(dict.fromkeys(order, 0))) == is_in
+
+
+def test_formats_may_be_ignored(byte_kit: Kit) -> None:
+    schema = {"type": "string", "format": "date"}
+    assert not takes(byte_kit, Grammar.from_json_schema(schema), '"x"')
+    assert takes(byte_kit, Grammar.from_json_schema(schema), '"2024-02-29"')
+    assert takes(byte_kit, Grammar.from_json_schema(schema, formats=False), '"x"')
+
+
+def test_nullable_is_asked_for(byte_kit: Kit) -> None:
+    schema = {"type": "integer", "nullable": True}
+    assert not takes(byte_kit, Grammar.from_json_schema(schema), "null")
+    assert takes(byte_kit, Grammar.from_json_schema(schema, nullable=True), "null")
+
+
+def test_dialects(byte_kit: Kit) -> None:
+    schema = {"type": "array", "items": [{"type": "null"}], "additionalItems": False}
+    assert takes(byte_kit, Grammar.from_json_schema(schema, dialect="draft7"), "[null]")
+    assert not takes(byte_kit, Grammar.from_json_schema(schema, dialect="draft7"), "[null, 1]")
+
+
+def test_resources_are_what_a_reference_may_name(byte_kit: Kit) -> None:
+    schema = {"$ref": "https://example.org/a.json#/$defs/x"}
+    with pytest.raises(GrammarError):
+        Grammar.from_json_schema(schema)
+    resources = {"https://example.org/a.json": {"$defs": {"x": {"type": "null"}}}}
+    assert takes(byte_kit, Grammar.from_json_schema(schema, resources=resources), "null")
+    texts = {uri: json.dumps(resource) for uri, resource in resources.items()}
+    assert takes(byte_kit, Grammar.from_json_schema(schema, resources=texts), "null")
+
+
+def test_what_cannot_be_enforced_is_refused_or_widened_and_listed(byte_kit: Kit) -> None:
+    schema = {"type": "integer", "multipleOf": 999_983}
+    with pytest.raises(UnsupportedError) as caught:
+        Grammar.from_json_schema(schema)
+    assert caught.value.location == "/multipleOf"
+    grammar = Grammar.from_json_schema(schema, unsupported="widen")
+    assert takes(byte_kit, grammar, "7")
+    assert not takes(byte_kit, grammar, "true")
+    assert [pointer for pointer, _ in grammar.report.widened] == ["/multipleOf"]
+
+
+@pytest.mark.xfail(strict=True, reason="only keywords that are refused whole can be widened")
+def test_patterns_that_cannot_be_enforced_can_be_widened(byte_kit: Kit) -> None:
+    schema = {"type": "string", "pattern": r"^(a)\1$"}
+    grammar = Grammar.from_json_schema(schema, unsupported="widen")
+    assert takes(byte_kit, grammar, '"aa"')
+    assert [pointer for pointer, _ in grammar.report.widened] == ["/pattern"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"whitespace": "some"},
+        {"additional": "first"},
+        {"unsupported": "ignore"},
+        {"dialect": "draft5"},
+        {"separators": ("x", ":")},
+        {"separators": (",", ": ;")},
+    ],
+)
+def test_options_that_are_none(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        Grammar.json(**options)
+
+
+@pytest.mark.parametrize("options", [{"indent": "x"}, {"separators": 3}, {"colour": 1}])
+def test_options_of_other_types(options: dict[str, Any]) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        Grammar.json(**options)
+
+
+# Reports and other looks.
+
+
+def test_the_report_of_a_schema() -> None:
+    schema = {
+        "title": "Person",
+        "type": "object",
+        "properties": {"age": {"type": "integer", "minimum": 3, "description": "in years"}},
+        "required": ["age"],
+        "x-color": "red",
+    }
+    report = Grammar.from_json_schema(schema).report
+    enforced = {pointer for pointer, _ in [*report.enforced, *report.narrower]}
+    assert {"/properties/age/minimum", "/properties/age/type", "/type"} <= enforced
+    ignored = {pointer for pointer, _ in report.annotations}
+    assert {"/title", "/properties/age/description"} <= ignored
+    assert not enforced & ignored
+    assert report.widened == []
+    assert "enforced: /type: " in str(report)
+
+
+def test_the_report_of_other_grammars() -> None:
+    for grammar in (
+        Grammar.from_regex("a"),
+        Grammar.from_ebnf('root ::= "a"'),
+        Grammar.choice("a"),
+    ):
+        assert grammar.report == Report(
+            enforced=[("", grammar.kind)], narrower=[], annotations=[], widened=[]
+        )
+    assert str(Grammar.from_regex("a").report) == "enforced: (root): regex"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'root ::= "a" root | "b"',
+        'root ::= root "+" root | "(" root ")" | [0-9]+',
+        'root ::= x{2,3} y?\nx ::= [^a-c\\n]\ny ::= "日" | "\\\\\\""',
+    ],
+)
+def test_a_grammar_that_is_shown_can_be_read_again(kit: Kit, source: str) -> None:
+    grammar = Grammar.from_ebnf(source)
+    shown = grammar.show()
+    start = re.match(r"\S+", shown)
+    assert start
+    again = Grammar.from_ebnf(shown, start=start[0])
+    for text in ("b", "ab", "(1)+2+3", "11", "dd日", 'ddd"', "a", "", "dd\n"):
+        assert takes(kit, grammar, text) == takes(kit, again, text)
+
+
+def test_a_part_of_a_grammar_can_be_shown() -> None:
+    source = (
+        "\n".join(f'r{n} ::= "a" r{n + 1} "b" | "c" r{n + 1}' for n in range(50)) + '\nr50 ::= "d"'
+    )
+    grammar = Grammar.from_ebnf(source, start="r0")
+    assert len(grammar.show(3).splitlines()) < len(grammar.show().splitlines())
+    assert Grammar.json().show()
+
+
+def test_a_grammar_is_short_in_print() -> None:
+    grammar = Grammar.from_regex("a" * 1_000)
+    assert len(repr(grammar)) < 100
+    assert repr(Grammar.from_regex("ab")) == "<Grammar regex 'ab'>"
+    assert (grammar.kind, len(grammar.source)) == ("regex", 1_000)
+
+
+def test_keys_are_equal_for_equal_sources() -> None:
+    assert Grammar.from_regex("a").key == Grammar.from_regex("a").key
+    assert Grammar.json().key == Grammar.from_json_schema("true").key
+    assert len({Grammar.json(indent=n).key for n in range(4)}) == 4
