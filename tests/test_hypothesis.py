@@ -66,22 +66,30 @@ def use(kit: Kit, make: Callable[..., Grammar], source: Any) -> None:
 # Any text at all.
 
 REGEX_PARTS = st.sampled_from(
-    [*"ab01.*+?|()[]{}^$\\-,:=!<>é日\n", "(?=", "(?!", "(?<=", "(?<!", "(?:", "{2,3}", "{0,}"]
-    + ["{99999}", r"\b", r"\B", r"\w", r"\S", r"\d", r"\p{L}", r"\u{1F600}", r"\x41", r"\cA", r"\1"]
-    + ["[^a]", "[a-f]", r"[\w-]", "(?<n>", r"\k<n>", "[^]", "[]"]
+    [
+        *"ab01.*+?|()[]{}^$\\-,:=!<>é日\n",
+        *("(?=", "(?!", "(?<=", "(?<!", "(?:", "{2,3}", "{0,}", "{99999}", "(?<n>", r"\k<n>"),
+        *(r"\b", r"\B", r"\w", r"\S", r"\d", r"\p{L}", r"\u{1F600}", r"\x41", r"\cA", r"\1"),
+        *("[^a]", "[a-f]", r"[\w-]", "[^]", "[]"),
+    ]
 )
 EBNF_PARTS = st.sampled_from(
     [
         *'ab |*+?(){}[]^-",:;=<>\\#\n',
-        "root ::= ",
-        '"a" ',
-        "root ",
-        "x ",
-        "\nx ::= ",
-        "[a-z]",
-        "{2,4}",
+        *(
+            "root ::= ",
+            '"a" ',
+            "root ",
+            "x ",
+            "\nx ::= ",
+            "[a-z]",
+            "{2,4}",
+            "<|tool|>",
+            " & ",
+            " - ",
+        ),
+        *("!", "'b' ", "/a+/", "(* c *)", "// c\n", "\\u00e9", '"" '),
     ]
-    + ["<|tool|>", " & ", " - ", "!", "'b' ", "/a+/", "(* c *)", "// c\n", "\\u00e9", '"" ']
 )
 
 
@@ -102,12 +110,18 @@ def test_any_text_as_ebnf(kit: Kit, text: str) -> None:
     use(kit, Grammar.from_ebnf, f"root ::= {text}")
 
 
-KEYWORDS = st.sampled_from(  # noqa: SIM905
-    "type enum const allOf anyOf oneOf not if then else properties required additionalProperties "
-    "patternProperties propertyNames minProperties maxProperties items prefixItems contains "
-    "minItems maxItems uniqueItems minimum maximum exclusiveMinimum multipleOf minLength maxLength "
-    "pattern format $ref $defs $id $anchor dependentRequired unevaluatedProperties title".split()
+# fmt: off
+KEYWORDS = st.sampled_from(
+    [
+        "type", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
+        "properties", "required", "additionalProperties", "patternProperties", "propertyNames",
+        "minProperties", "maxProperties", "items", "prefixItems", "contains", "minItems",
+        "maxItems", "uniqueItems", "minimum", "maximum", "exclusiveMinimum", "multipleOf",
+        "minLength", "maxLength", "pattern", "format", "$ref", "$defs", "$id", "$anchor",
+        "dependentRequired", "unevaluatedProperties", "title",
+    ]
 )
+# fmt: on
 ATOMS = (
     st.none()
     | st.booleans()

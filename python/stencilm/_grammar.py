@@ -89,7 +89,7 @@ class Grammar:
 
         >>> grammar = Grammar.from_json_schema({"type": "integer", "minimum": 3})
         >>> grammar.report.enforced[0]
-        ('/minimum', 'minimum')
+        ('/type', 'type')
         """
         text = _schema_text(schema)
         options: dict[str, Any] = {}

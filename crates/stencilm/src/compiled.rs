@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use crate::error::Error;
-use crate::grammar::{ExprId, Grammar, RuleId, Rules};
+use crate::grammar::{ExprId, Grammar, Rules};
 use crate::limits::Limits;
 use crate::mask::Tables;
 use crate::mask::store::Store;
@@ -165,10 +165,6 @@ fn open(
 ) -> Result<Generation, Error> {
     let rules: Arc<dyn Rules> = grammar.rules.clone();
     let mut tables = Tables::new(rules, vocabulary.clone(), store.clone(), limits)?;
-    let start = start_of(&mut tables, grammar.start)?;
+    let start = tables.start(grammar.start)?;
     Ok(Generation { tables: RwLock::new(tables), start, is_retired: AtomicBool::new(false) })
-}
-
-fn start_of(tables: &mut Tables, rule: RuleId) -> Result<ExprId, Error> {
-    tables.start(rule)
 }

@@ -145,6 +145,17 @@ fn look_around_is_exact() {
 }
 
 #[test]
+fn counts_of_look_around_are_exact() {
+    let a = |count: usize| "a".repeat(count);
+    check("^(?:(?=a)ab?){2,9}$", &["aa", &a(9), "abaaab"], &["a", "", &a(10), &a(19)]);
+    check("^(?:(?=a)ab?){9}$", &[&a(9)], &[&a(8), &a(10)]);
+    check("^(?:(?=a)ab?){9,}$", &[&a(9), &a(30)], &[&a(8)]);
+    check("^(?:(?!b)[ab]{2,5};)*$", &["aa;abbbb;", ""], &["a;", "ba;", "aaaaaa;", "aa;bb;"]);
+    check("^(?:a{4,5}(?=b|$)b?)*$", &["aaaab", "aaaaabaaaa"], &["aaa", "aaaaaa", "aaaabaaa"]);
+    check(r"^(?:(?:\ba ?){3}-){0,9}$", &["a a a-", ""], &["a a-", "aaa-", "a a a a-"]);
+}
+
+#[test]
 fn flags_are_exact() {
     let ignore_case = RegexOptions { ignore_case: true, ..NO_FLAGS };
     check_flags(r"^[^x]k\u017F$", ignore_case, &["yKS", "y\u{212A}s"], &["XKS"]);

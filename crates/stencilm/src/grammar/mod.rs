@@ -51,6 +51,11 @@ pub trait Rules: Send + Sync + fmt::Debug {
         false
     }
 
+    /// How many rules there are, if all are known: they are numbered from 0.
+    fn count(&self) -> Option<u32> {
+        None
+    }
+
     /// The names of all special tokens in the bodies.
     fn special_tokens(&self) -> Vec<String> {
         Vec::new()

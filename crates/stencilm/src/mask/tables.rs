@@ -68,7 +68,12 @@ impl Tables {
     }
 
     /// The call of a grammar's start rule.
+    ///
+    /// # Errors
+    /// A limit, or a rule that the vocabulary cannot spell: those of a grammar that is written
+    /// down are all looked at now, others when they are entered.
     pub(crate) fn start(&mut self, rule: RuleId) -> Result<ExprId, Error> {
+        self.residuals.check_spelling()?;
         self.residuals.body(rule)?;
         Ok(self.residuals.exprs.call(rule))
     }

@@ -104,6 +104,10 @@ impl Rules for Normalized {
         rule.0
     }
 
+    fn count(&self) -> Option<u32> {
+        u32::try_from(self.rules.len()).ok()
+    }
+
     fn special_tokens(&self) -> Vec<String> {
         self.exprs.token_names()
     }

@@ -35,6 +35,60 @@ pub(crate) fn missing_bytes(vocabulary: &Vocabulary) -> Result<ByteSet, Error> {
 }
 
 impl Residuals {
+    /// That each rule of a grammar that is written down can be spelled, calls included.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Vocabulary`](crate::ErrorKind::Vocabulary) with the name of one that cannot.
+    pub(crate) fn check_spelling(&mut self) -> Result<(), Error> {
+        if self.missing.is_empty() {
+            return Ok(());
+        }
+        let count = self.rules().count().unwrap_or(0);
+        let mut bodies = Vec::new();
+        for rule in 0..count {
+            bodies.push(self.body(RuleId(rule))?);
+        }
+        let mut ends = vec![false; bodies.len()];
+        loop {
+            let mut is_changed = false;
+            for rule in 0..bodies.len() {
+                if !ends[rule] && self.can_end(bodies[rule], &ends) {
+                    (ends[rule], is_changed) = (true, true);
+                }
+            }
+            if !is_changed {
+                break;
+            }
+        }
+        match (0..count).zip(ends).find(|(_, ends)| !ends) {
+            None => Ok(()),
+            Some((rule, _)) => Err(self.cannot_spell(&self.rules().name(RuleId(rule)))),
+        }
+    }
+
+    /// Whether some text of `id` needs only rules that end.
+    fn can_end(&self, id: ExprId, ends: &[bool]) -> bool {
+        match self.exprs.get(id) {
+            Expr::Nothing => false,
+            Expr::Seq(..) => self.exprs.spine(id).into_iter().all(|part| self.can_end(part, ends)),
+            Expr::Choice(list) => {
+                self.exprs.list(list).iter().any(|&member| self.can_end(member, ends))
+            }
+            Expr::Repeat { body, min, .. } => min == 0 || self.can_end(body, ends),
+            Expr::Call(rule) => ends.get(rule.0 as usize).copied().unwrap_or(true),
+            Expr::Empty
+            | Expr::Bytes { .. }
+            | Expr::OneOf { .. }
+            | Expr::Bytes1(_)
+            | Expr::Chars { .. }
+            | Expr::Partial { .. }
+            | Expr::Token(_)
+            | Expr::And(_)
+            | Expr::Not(_)
+            | Expr::Names { .. } => true,
+        }
+    }
+
     /// The body of a rule without texts that the vocabulary cannot spell.
     ///
     /// # Errors

@@ -51,7 +51,9 @@ mod tests {
     #[track_caller]
     fn check(members: &[u32], from: u32, to: u32) {
         let mut words = bits::none_of(100);
-        members.iter().for_each(|&at| bits::insert(&mut words, at));
+        for &at in members {
+            bits::insert(&mut words, at);
+        }
         let expected: Vec<u32> =
             members.iter().copied().filter(|at| (from..to).contains(at)).collect();
         assert_eq!(bits::ones(&words, from, to).collect::<Vec<_>>(), expected);
