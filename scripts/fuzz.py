@@ -40,7 +40,7 @@ MAKE: dict[str, Callable[..., stencilm.Grammar]] = {
     "json_schema": stencilm.Grammar.from_json_schema,
 }
 LIMITS = stencilm.Limits(
-    compile_seconds=2, expressions=200_000, search=5_000, mask_work=2_000_000, items=1_000
+    compile_time=2, expressions=200_000, search=5_000, mask_work=2_000_000, items=1_000
 )
 EXTRA = ["ab", "aa", '"a', '": ', '",', "true", "nul", "12", "}}", "é", "\n  ", "[["]
 

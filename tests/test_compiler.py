@@ -166,7 +166,7 @@ def test_errors_come_through_compile_async(byte_kit: Kit) -> None:
 
 
 def slow(cancel: Cancel) -> Grammar:
-    return Grammar.from_ebnf(SLOW, cancel=cancel, limits=Limits(compile_seconds=600))
+    return Grammar.from_ebnf(SLOW, cancel=cancel, limits=Limits(compile_time=600))
 
 
 class Watched:

@@ -52,7 +52,7 @@ class Limits:
         search: int,
         mask_work: int,
         grammar_bytes: int,
-        compile_seconds: float,
+        compile_time: float,
         rollback: int,
     ) -> Limits: ...
 

@@ -42,14 +42,14 @@ class Limits:
     """Trie nodes walked for one mask (about a second)."""
     grammar_bytes: int = 64 << 20
     """Bytes of one compiled grammar's tables; past it they are begun anew."""
-    compile_seconds: float = 10.0
+    compile_time: float = 10.0
     """Seconds that reading and compiling one grammar may take."""
     rollback: int = 1_024
     """Steps that a matcher can give back."""
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            most = _MOST_SECONDS if name == "compile_seconds" else sys.maxsize
+            most = _MOST_SECONDS if name == "compile_time" else sys.maxsize
             if not 0 <= value <= most:
                 raise ValueError(f"{name} cannot be {value}: it is between 0 and {most}")
 

@@ -68,10 +68,15 @@ impl<'py> MaskBuffer<'py> {
             let message = format!("rows of {width} words, but the vocabulary needs {}", self.words);
             return Err(PyValueError::new_err(message));
         }
+        let format = buffer.format().to_bytes();
+        let foreign = if cfg!(target_endian = "little") { b'>' } else { b'<' };
+        if format.first().is_some_and(|&order| order == foreign || order == b'!') {
+            return Err(PyValueError::new_err("the words are in the other byte order"));
+        }
         if buffer.readonly() {
             return Err(PyValueError::new_err("the mask is read-only"));
         }
-        let is_dense = buffer.strides().get(last) == Some(&WORD);
+        let is_dense = buffer.strides().get(last) == Some(&WORD) && stride % WORD == 0;
         let offset = isize::try_from(row).ok().and_then(|row| row.checked_mul(stride));
         let (Some(offset), true) = (offset, is_dense) else {
             return Err(PyValueError::new_err("the words of a row must lie next to each other"));

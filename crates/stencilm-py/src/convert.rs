@@ -114,7 +114,7 @@ pub(crate) struct Limits(pub(crate) stencilm::Limits);
 impl Limits {
     #[new]
     #[pyo3(signature = (*, nesting, source_bytes, rules, expressions, repeat, items, search,
-                        mask_work, grammar_bytes, compile_seconds, rollback))]
+                        mask_work, grammar_bytes, compile_time, rollback))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -127,11 +127,11 @@ impl Limits {
         search: usize,
         mask_work: usize,
         grammar_bytes: usize,
-        compile_seconds: f64,
+        compile_time: f64,
         rollback: usize,
     ) -> PyResult<Self> {
-        let compile_time = Duration::try_from_secs_f64(compile_seconds)
-            .map_err(|error| vocabulary_error(py, format!("compile_seconds: {error}")))?;
+        let compile_time = Duration::try_from_secs_f64(compile_time)
+            .map_err(|error| vocabulary_error(py, format!("compile_time: {error}")))?;
         Ok(Self(stencilm::Limits {
             nesting,
             source_bytes,

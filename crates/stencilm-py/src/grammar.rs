@@ -4,12 +4,8 @@ use pyo3::{prelude::*, types::PyDict};
 use stencilm::frontend::json_schema::{
     self, Additional, Dialect, Formats, JsonSchemaOptions, Unsupported, Whitespace,
 };
-use stencilm::grammar::{Exprs, RuleId, RuleSet};
 
 use crate::convert::{Cancel, Limits, budget, guarded, guarded_apart, vocabulary_error};
-
-/// Sources longer than this are read with the GIL released.
-const LONG: usize = 4_096;
 
 /// What a text may be; see `stencilm.Grammar`.
 #[pyclass(frozen, subclass, module = "stencilm")]
@@ -29,9 +25,7 @@ impl Grammar {
     ) -> PyResult<Self> {
         let options = schema_options(py, options)?;
         let mut budget = budget(limits, cancel);
-        let mut read = || json_schema::grammar(schema, &options, &mut budget);
-        let grammar =
-            if schema.len() > LONG { guarded_apart(py, read)? } else { guarded(py, &mut read)? };
+        let grammar = guarded_apart(py, || json_schema::grammar(schema, &options, &mut budget))?;
         Ok(Self(grammar))
     }
 
@@ -88,12 +82,7 @@ impl Grammar {
     #[allow(clippy::needless_pass_by_value)]
     fn choice(py: Python<'_>, texts: Vec<String>, limits: Option<&Limits>) -> PyResult<Self> {
         let mut budget = budget(limits, None);
-        let made = guarded_apart(py, || {
-            let mut exprs = Exprs::default();
-            let body = exprs.one_of(texts.iter().map(String::as_bytes));
-            let rules = vec![("root".to_owned(), body)];
-            stencilm::from_rules(RuleSet { exprs, rules, start: RuleId(0) }, &mut budget)
-        })?;
+        let made = guarded_apart(py, || stencilm::from_choice(&texts, &mut budget))?;
         Ok(Self(made))
     }
 

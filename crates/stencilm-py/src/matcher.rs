@@ -64,8 +64,8 @@ impl CompiledGrammar {
 
     /// Bytes of its own tables.
     #[getter]
-    fn memory(&self) -> usize {
-        self.0.size_in_bytes()
+    fn memory(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.0.size_in_bytes())
     }
 
     /// How often its tables were begun anew, the first time included.
@@ -115,15 +115,18 @@ impl Matcher {
     /// Takes a token; False, and no change, if it may not come next.
     fn accept(&mut self, py: Python<'_>, token: i64) -> PyResult<bool> {
         let token = self.token(py, token)?;
+        if let Some(taken) = self.0.known_accept(token) {
+            return Ok(taken);
+        }
         let matcher = &mut self.0;
-        let taken = guarded(py, || matcher.accept(token));
+        let taken = guarded_apart(py, || matcher.accept(token));
         self.checked(taken, py)
     }
 
     /// Takes text as one step; False, and no change, if it may not come next.
     fn accept_bytes(&mut self, py: Python<'_>, text: &[u8]) -> PyResult<bool> {
         let matcher = &mut self.0;
-        let taken = guarded(py, || matcher.accept_bytes(text));
+        let taken = guarded_apart(py, || matcher.accept_bytes(text));
         self.checked(taken, py)
     }
 
@@ -131,7 +134,7 @@ impl Matcher {
     fn is_allowed(&mut self, py: Python<'_>, token: i64) -> PyResult<bool> {
         let token = self.token(py, token)?;
         let matcher = &mut self.0;
-        let answer = guarded(py, || matcher.is_allowed(token));
+        let answer = guarded_apart(py, || matcher.is_allowed(token));
         self.checked(answer, py)
     }
 
@@ -300,6 +303,10 @@ pub(crate) fn fill_masks(
         let message = format!("{count} matchers, but {} rows", rows.len());
         return Err(PyValueError::new_err(message));
     }
+    let mut seen = std::collections::HashSet::with_capacity(count);
+    if matchers.iter().any(|item| !item.is_none() && !seen.insert(item.as_ptr() as usize)) {
+        return Err(PyValueError::new_err("a matcher is in the list twice"));
+    }
     let mut late: Vec<(usize, PyRefMut<'_, Matcher>)> = Vec::new();
     for (item, &row) in matchers.iter().zip(&rows) {
         if item.is_none() {
@@ -317,7 +324,12 @@ pub(crate) fn fill_masks(
     }
     let mut work: Vec<&mut stencilm::Matcher> =
         late.iter_mut().map(|(_, matcher)| &mut matcher.0).collect();
-    let found = guarded_apart(py, || all_allowed(&mut work))?;
+    let mut found = guarded_apart(py, || all_allowed(&mut work));
+    for (_, matcher) in &late {
+        // Which of them failed is not known: no tables are used on after a panic.
+        found = matcher.checked(found, py);
+    }
+    let found = found?;
     for ((row, matcher), allowed) in late.iter().zip(found) {
         let words = matcher.0.compiled().vocabulary().words();
         MaskBuffer::new(mask, words).write(*row, &allowed)?;

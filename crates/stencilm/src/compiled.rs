@@ -18,7 +18,8 @@ use crate::vocab::Vocabulary;
 #[derive(Debug)]
 pub(crate) struct Generation {
     pub(crate) tables: RwLock<Tables>,
-    pub(crate) start: ExprId,
+    /// The start rule's call; none if only the empty text matches.
+    pub(crate) start: Option<ExprId>,
     is_retired: AtomicBool,
 }
 
@@ -166,5 +167,6 @@ fn open(
     let rules: Arc<dyn Rules> = grammar.rules.clone();
     let mut tables = Tables::new(rules, vocabulary.clone(), store.clone(), limits)?;
     let start = tables.start(grammar.start)?;
+    let start = (start != tables.residuals.exprs.nothing()).then_some(start);
     Ok(Generation { tables: RwLock::new(tables), start, is_retired: AtomicBool::new(false) })
 }

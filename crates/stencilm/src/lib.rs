@@ -65,6 +65,21 @@ pub fn from_regex(pattern: &str, budget: &mut Budget) -> Result<Grammar, Error> 
     from_rules(frontend::regex::grammar(pattern, options, budget)?, budget)
 }
 
+/// One of these texts.
+///
+/// # Errors
+/// There is none, or a limit.
+pub fn from_choice(texts: &[String], budget: &mut Budget) -> Result<Grammar, Error> {
+    let size: usize = texts.iter().map(String::len).sum();
+    if size > budget.limits.source_bytes {
+        return Err(Error::limit("source_bytes", budget.limits.source_bytes));
+    }
+    let mut exprs = grammar::Exprs::default();
+    let body = exprs.one_of(texts.iter().map(String::as_bytes));
+    let rules = vec![("root".to_owned(), body)];
+    from_rules(RuleSet { exprs, rules, start: grammar::RuleId(0) }, budget)
+}
+
 /// The texts of a grammar in EBNF or GBNF, from the rule `start`.
 ///
 /// # Errors

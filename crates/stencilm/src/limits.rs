@@ -97,7 +97,8 @@ pub struct Budget {
     /// The bounds themselves.
     pub limits: Limits,
     cancel: Cancel,
-    deadline: Instant,
+    /// None if it lies beyond what the clock can say.
+    deadline: Option<Instant>,
     ticks: u32,
 }
 
@@ -105,7 +106,7 @@ impl Budget {
     /// A budget whose clock starts now.
     #[must_use]
     pub fn new(limits: Limits, cancel: Cancel) -> Self {
-        let deadline = Instant::now() + limits.compile_time;
+        let deadline = Instant::now().checked_add(limits.compile_time);
         Self { limits, cancel, deadline, ticks: 0 }
     }
 
@@ -122,7 +123,7 @@ impl Budget {
         if self.cancel.is_cancelled() {
             return Err(Error::new(ErrorKind::Cancelled, Location::Whole));
         }
-        if Instant::now() > self.deadline {
+        if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
             let seconds = usize::try_from(self.limits.compile_time.as_secs()).unwrap_or(usize::MAX);
             return Err(Error::limit("compile_time", seconds));
         }

@@ -89,6 +89,11 @@ impl Tables {
                 if let Some((first, rest)) = self.split(id) {
                     return self.local_of_two(first, rest, trie, leaves);
                 }
+                if trie == FULL
+                    && let Some(local) = self.counted_local(id, first, rest, leaves)?
+                {
+                    return Ok(local);
+                }
                 if let Some(star) = self.star_of_names(first, rest)
                     && self.tries.place(trie).0 == FULL
                 {
@@ -310,7 +315,9 @@ impl Tables {
                 return Ok(Some(Local { inside, exits: local.exits }));
             }
         }
-        let mut found = Found::sieved(leaves, base.pure(), cut);
+        let mut inside = MaskBuilder::default();
+        inside.add_base(base.pure());
+        let mut found = Found::sieved(leaves, inside, cut);
         self.walk_all(id, FULL, &mut found)?;
         self.finish_walk(found).map(Some)
     }

@@ -95,6 +95,9 @@ impl Store {
         let size = 96
             + local.inside.size_in_bytes()
             + local.exits.iter().map(SharedTrie::size_in_bytes).sum::<usize>();
+        if size > self.limit {
+            return;
+        }
         let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
         self.make_room(&mut shelf, size);
         if shelf.locals.insert(key, local).is_none() {
@@ -116,6 +119,9 @@ impl Store {
         }
         let sieve = Arc::new(vocabulary.sieve(class, max_chars));
         let size = sieve.size_in_bytes() + 64;
+        if size > self.limit {
+            return sieve;
+        }
         let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
         self.make_room(&mut shelf, size);
         shelf.bytes += size;

@@ -67,15 +67,16 @@ impl Tables {
         &self.residuals.limits
     }
 
-    /// The call of a grammar's start rule.
+    /// The call of a grammar's start rule; `Nothing` if only the empty text matches.
     ///
     /// # Errors
     /// A limit, or a rule that the vocabulary cannot spell: those of a grammar that is written
     /// down are all looked at now, others when they are entered.
     pub(crate) fn start(&mut self, rule: RuleId) -> Result<ExprId, Error> {
         self.residuals.check_spelling()?;
-        self.residuals.body(rule)?;
-        Ok(self.residuals.exprs.call(rule))
+        let body = self.residuals.body(rule)?;
+        let nothing = self.residuals.exprs.nothing();
+        Ok(if body == nothing { nothing } else { self.residuals.exprs.call(rule) })
     }
 
     /// The id of a special token that the grammar names.

@@ -36,12 +36,14 @@ enum Entered {
 }
 
 impl Found {
-    /// Nothing yet, but for the tokens of `base`; only what `sieve` holds back is walked.
-    pub(super) fn sieved(leaves: bool, base: &Arc<[u32]>, sieve: Arc<Sieve>) -> Self {
-        let mut found = Self::new(leaves);
-        found.inside.add_base(base);
-        found.sieve = Some(sieve);
-        found
+    /// What is known already; only what `sieve` holds back is to be walked.
+    pub(super) fn sieved(leaves: bool, inside: MaskBuilder, sieve: Arc<Sieve>) -> Self {
+        Self { inside, sieve: Some(sieve), ..Self::new(leaves) }
+    }
+
+    /// Exits that are known already.
+    pub(super) fn add_exits(&mut self, places: impl Iterator<Item = (TrieId, u32)>) {
+        self.exits.extend(places);
     }
 
     pub(super) fn new(leaves: bool) -> Self {

@@ -182,6 +182,31 @@ impl Matcher {
         }
     }
 
+    /// As [`accept`](Self::accept), if the answer is known already and no other thread is learning.
+    pub fn known_accept(&mut self, token: u32) -> Option<bool> {
+        let size = self.compiled.vocabulary().size();
+        if self.generation.is_retired() || token >= size || self.compiled.names_special_tokens() {
+            return None;
+        }
+        let vocabulary = self.compiled.vocabulary();
+        if self.now.has_stopped || vocabulary.stop_ids().contains(&token) {
+            return None;
+        }
+        let Some(bytes) = vocabulary.token_bytes(token).filter(|bytes| !bytes.is_empty()) else {
+            return Some(false);
+        };
+        let state = {
+            let tables = self.generation.tables.try_read().ok()?;
+            let (state, done) = push_known(&tables, &self.now.state, bytes).ok()?;
+            (done == bytes.len() || state.is_dead()).then_some(state)?
+        };
+        let lives = !state.is_dead();
+        if lives {
+            self.advance(Step::at(state));
+        }
+        Some(lives)
+    }
+
     /// Takes `bytes` of text as one step. False, and no change, if they may not come next.
     ///
     /// # Errors
@@ -368,22 +393,10 @@ impl Matcher {
 
     /// The state after `bytes`: with what is known already if that is enough, else learning.
     fn push_all(&self, state: &State, bytes: &[u8]) -> Result<State, Error> {
-        let (mut at, mut done) = (state.clone(), 0);
-        {
+        let (mut at, done) = {
             let tables = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
-            let mut machine = Shared(&tables);
-            while done < bytes.len() && !at.is_dead() {
-                if at.push_in_place(&tables.residuals, bytes[done]) {
-                    done += 1;
-                    continue;
-                }
-                match at.push(&mut machine, bytes[done]) {
-                    Ok(next) => (at, done) = (next, done + 1),
-                    Err(Stop::Unknown) => break,
-                    Err(Stop::Failed(error)) => return Err(*error),
-                }
-            }
-        }
+            push_known(&tables, state, bytes)?
+        };
         if done == bytes.len() || at.is_dead() {
             return Ok(at);
         }
@@ -454,6 +467,24 @@ impl Matcher {
             _ => None,
         })
     }
+}
+
+/// The state after as many of `bytes` as the tables know of, and their number.
+fn push_known(tables: &Tables, state: &State, bytes: &[u8]) -> Result<(State, usize), Error> {
+    let (mut at, mut done) = (state.clone(), 0);
+    let mut machine = Shared(tables);
+    while done < bytes.len() && !at.is_dead() {
+        if at.push_in_place(&tables.residuals, bytes[done]) {
+            done += 1;
+            continue;
+        }
+        match at.push(&mut machine, bytes[done]) {
+            Ok(next) => (at, done) = (next, done + 1),
+            Err(Stop::Unknown) => break,
+            Err(Stop::Failed(error)) => return Err(*error),
+        }
+    }
+    Ok((at, done))
 }
 
 /// The mask of a state, if all of it is known.

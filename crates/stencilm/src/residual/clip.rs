@@ -136,7 +136,7 @@ impl Residuals {
     }
 
     /// Whether this is a counted "any character".
-    pub(super) fn is_any_counted(&self, id: ExprId) -> bool {
+    pub(crate) fn is_any_counted(&self, id: ExprId) -> bool {
         match self.exprs.get(id) {
             Expr::Repeat { body, min, max } => {
                 let any = self.exprs.any;

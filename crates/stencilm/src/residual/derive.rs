@@ -5,6 +5,9 @@ use crate::grammar::{Expr, ExprId, UNBOUNDED};
 use crate::residual::partition::PartitionId;
 use crate::residual::{Residuals, Steps, UNKNOWN, spell};
 
+/// Characters left at which alternatives that need more are dropped from an intersection.
+const NEAR_THE_END: u32 = 8;
+
 impl Residuals {
     /// Makes room for the steps of `id`; fills them in where that costs little.
     pub(super) fn open_steps(&mut self, id: ExprId) -> Result<(), Error> {
@@ -197,6 +200,13 @@ impl Residuals {
                 return Ok(nothing);
             }
             rests.push(rest);
+        }
+        // Near the end of a counter what cannot end in time would be searched in vain.
+        let most = rests.iter().map(|&rest| self.shape(rest).longest).min().unwrap_or(u32::MAX);
+        if most <= NEAR_THE_END {
+            for rest in &mut rests {
+                *rest = self.cut(*rest, most);
+            }
         }
         Ok(self.exprs.and(&rests))
     }

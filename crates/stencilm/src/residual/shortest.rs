@@ -11,6 +11,8 @@ pub(crate) struct Shape {
     /// Whatever remains after some bytes of a text has a text of at most so many more characters,
     /// if `is_exact`.
     pub(crate) worst: u32,
+    /// No text is longer.
+    pub(crate) longest: u32,
     /// Nothing inside hides what matches.
     pub(crate) is_exact: bool,
 }
@@ -27,7 +29,7 @@ impl Residuals {
     }
 
     fn find_shape(&mut self, id: ExprId) -> Shape {
-        let exact = |shortest, worst| Shape { shortest, worst, is_exact: true };
+        let exact = |shortest, longest| Shape { shortest, worst: longest, longest, is_exact: true };
         match self.exprs.get(id) {
             // A character was counted at its first byte.
             Expr::Nothing | Expr::Empty | Expr::Partial { .. } => exact(0, 0),
@@ -36,16 +38,17 @@ impl Residuals {
                 // A backslash may begin an escape, several bytes for one character.
                 let is_exact = !rest.contains(&b'\\');
                 let length = characters(rest);
-                Shape { is_exact, ..exact(length, length) }
+                let shortest = if is_exact { length } else { 1 };
+                Shape { is_exact, ..exact(shortest, length) }
             }
             Expr::OneOf { literals, low, high, depth } => {
                 let run = &self.exprs.literal_ids(literals)[low as usize..high as usize];
                 let lengths =
                     run.iter().map(|&id| characters(&self.exprs.literal(id)[depth as usize..]));
-                let (shortest, worst) = lengths
-                    .fold((u32::MAX, 0), |(low, high), length| (low.min(length), high.max(length)));
-                let is_exact = false;
-                Shape { is_exact, ..exact(shortest, worst) }
+                let longest = lengths.max().unwrap_or(0);
+                // Escapes make texts shorter than their bytes: this is the least that can be said.
+                let shortest = u32::from(!self.exprs.is_nullable(id));
+                Shape { is_exact: false, ..exact(shortest.min(longest), longest) }
             }
             Expr::Bytes1(set) => {
                 // A continuation byte ends a character that was counted at its first byte.
@@ -60,6 +63,7 @@ impl Residuals {
                     whole = Shape {
                         shortest: first.shortest.saturating_add(whole.shortest),
                         worst: first.worst.saturating_add(whole.shortest).max(whole.worst),
+                        longest: first.longest.saturating_add(whole.longest),
                         is_exact: first.is_exact && whole.is_exact,
                     };
                 }
@@ -73,28 +77,60 @@ impl Residuals {
                     whole = Shape {
                         shortest: whole.shortest.min(part.shortest),
                         worst: whole.worst.max(part.worst),
+                        longest: whole.longest.max(part.longest),
                         is_exact: whole.is_exact && part.is_exact,
                     };
                 }
                 whole
             }
-            Expr::Repeat { body, min, .. } => {
+            Expr::Repeat { body, min, max } => {
                 let body = self.shape(body);
                 let others = min.saturating_sub(1);
                 Shape {
                     shortest: body.shortest.saturating_mul(min),
                     worst: body.worst.saturating_add(body.shortest.saturating_mul(others)),
+                    longest: body.longest.saturating_mul(max),
                     is_exact: body.is_exact,
                 }
             }
             Expr::And(list) => {
                 let members = self.exprs.list(list).to_vec();
-                let shortest = members.into_iter().map(|member| self.shape(member).shortest).max();
-                Shape { shortest: shortest.unwrap_or(0), worst: u32::MAX, is_exact: false }
+                let mut whole = Shape { worst: u32::MAX, is_exact: false, ..exact(0, u32::MAX) };
+                for member in members {
+                    let part = self.shape(member);
+                    whole.shortest = whole.shortest.max(part.shortest);
+                    whole.longest = whole.longest.min(part.longest);
+                }
+                whole
             }
             Expr::Not(_) | Expr::Token(_) | Expr::Call(_) | Expr::Names { .. } => {
-                Shape { shortest: 0, worst: u32::MAX, is_exact: false }
+                Shape { is_exact: false, ..exact(0, u32::MAX) }
             }
+        }
+    }
+}
+
+impl Residuals {
+    /// `id` without alternatives whose texts all have more than `most` characters; `Nothing` if
+    /// none is left.
+    pub(super) fn cut(&mut self, id: ExprId, most: u32) -> ExprId {
+        if self.shape(id).shortest > most {
+            return self.exprs.nothing();
+        }
+        match self.exprs.get(id) {
+            Expr::Choice(list) => {
+                let mut members = self.exprs.list(list).to_vec();
+                for member in &mut members {
+                    *member = self.cut(*member, most);
+                }
+                self.exprs.choice(&members)
+            }
+            Expr::Seq(first, rest) => {
+                let others = self.shape(rest).shortest;
+                let cut = self.cut(first, most.saturating_sub(others));
+                if cut == first { id } else { self.exprs.seq2(cut, rest) }
+            }
+            _ => id,
         }
     }
 }

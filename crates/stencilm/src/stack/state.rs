@@ -31,9 +31,10 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// At the beginning of `id`.
-    pub(crate) fn start(id: ExprId, accepts_empty: bool) -> Self {
-        Self { items: smallvec![Item { id, link: None }], may_end: accepts_empty }
+    /// At the beginning of `id`, if anything but the empty text matches.
+    pub(crate) fn start(id: Option<ExprId>, accepts_empty: bool) -> Self {
+        let items = id.map(|id| Item { id, link: None }).into_iter().collect();
+        Self { items, may_end: accepts_empty }
     }
 
     /// Whether no text goes through this state.
