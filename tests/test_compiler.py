@@ -241,7 +241,6 @@ def hard_schema() -> str:
     return f'{{"allOf":[{parts}]}}'
 
 
-@pytest.mark.xfail(strict=True, reason="schemas up to 4 KiB are read with the GIL held")
 def test_the_gil_is_released_while_a_short_schema_is_read(progress: Callable[[], int]) -> None:
     """Or nothing could cancel it."""
     schema = hard_schema()
@@ -306,7 +305,6 @@ def test_memory_stays_bounded_whatever_streams_through(many_kit: Kit) -> None:
             np.testing.assert_array_equal(many_kit.mask(matcher), many_kit.mask(fresh))
 
 
-@pytest.mark.xfail(strict=True, reason="a result larger than the whole store is kept")
 def test_what_is_larger_than_the_store_is_not_kept(many_kit: Kit) -> None:
     vocabulary = Vocabulary.restore(many_kit.vocabulary.to_bytes(), store_bytes=0)
     mask = allocate_mask(1, vocabulary.size)

@@ -310,9 +310,8 @@ def test_things_that_are_no_buffer_are_refused_by_name(matcher: Matcher, thing: 
         matcher.fill_mask(thing)
 
 
-@pytest.mark.xfail(strict=True, reason="PyO3 takes the other byte order for int32")
 def test_the_other_byte_order_is_refused(matcher: Matcher, words: int) -> None:
-    with pytest.raises(TypeError, match="int32"):
+    with pytest.raises(ValueError, match="byte order"):
         matcher.fill_mask(np.zeros((1, words), dtype=np.dtype(np.int32).newbyteorder()))
 
 
@@ -348,7 +347,6 @@ def test_scattered_words_are_refused(matcher: Matcher, words: int) -> None:
         assert not mask.any()
 
 
-@pytest.mark.xfail(strict=True, reason="only the alignment of the first row is looked at")
 def test_rows_that_are_not_aligned_are_refused(matcher: Matcher, words: int) -> None:
     memory = bytearray(8 * words + 2)
     mask = np.ndarray((2, words), dtype=np.int32, buffer=memory, strides=(4 * words + 2, 4))
@@ -428,18 +426,17 @@ def test_many_masks_need_rows_that_are_there(kit: Kit) -> None:
 def test_a_matcher_comes_once(kit: Kit) -> None:
     matcher = Compiler(kit.vocabulary, cache_entries=0).compile(Grammar.from_regex("ab*")).matcher()
     mask = allocate_mask(2, kit.vocabulary.size)
-    with pytest.raises(RuntimeError, match=r"[Bb]orrowed"):
+    with pytest.raises(ValueError, match="twice"):
         fill_masks([matcher, matcher], mask)
     fill_masks([matcher, matcher.fork()], mask)
     np.testing.assert_array_equal(mask[0], mask[1])
 
 
-@pytest.mark.xfail(strict=True, reason="only noticed while the mask is not known yet")
 def test_a_matcher_comes_once_even_if_its_mask_is_known(kit: Kit) -> None:
     matcher = kit.matcher("ab*")
     mask = allocate_mask(2, kit.vocabulary.size)
     matcher.fill_mask(mask)
-    with pytest.raises(RuntimeError, match=r"[Bb]orrowed"):
+    with pytest.raises(ValueError, match="twice"):
         fill_masks([matcher, matcher], mask)
 
 

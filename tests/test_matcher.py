@@ -141,7 +141,6 @@ def test_walks_end_in_json_that_is_valid(kit: Kit, schema: Any) -> None:
         jsonschema.validate(read(text), schema)
 
 
-@pytest.mark.xfail(strict=True, reason="each of 65,536 escapes is searched for on its own")
 def test_the_escapes_of_the_last_character_that_fits(byte_kit: Kit) -> None:
     schema = {"type": "string", "pattern": "b", "maxLength": 2}
     matcher = byte_kit.matcher(Grammar.from_json_schema(schema))

@@ -153,7 +153,6 @@ def test_the_gil_is_released_while_many_masks_are_computed(
     )
 
 
-@pytest.mark.xfail(strict=True, reason="is_allowed computes the mask with the GIL held")
 def test_the_gil_is_released_while_a_token_is_looked_up(
     many_kit: Kit, progress: Callable[[], int]
 ) -> None:

@@ -79,7 +79,9 @@ impl<'py> MaskBuffer<'py> {
         let is_dense = buffer.strides().get(last) == Some(&WORD) && stride % WORD == 0;
         let offset = isize::try_from(row).ok().and_then(|row| row.checked_mul(stride));
         let (Some(offset), true) = (offset, is_dense) else {
-            return Err(PyValueError::new_err("the words of a row must lie next to each other"));
+            return Err(PyValueError::new_err(
+                "the words of a row must lie next to each other, and be aligned",
+            ));
         };
         // SAFETY: the exporter vouches for `shape` and `strides` as long as the buffer is held:
         // `row` is below the number of rows, its words lie side by side and are aligned (PyO3

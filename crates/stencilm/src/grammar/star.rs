@@ -267,6 +267,16 @@ impl Exprs {
         if members.iter().any(|&id| contradicts(self, id)) {
             return true;
         }
+        let refused: Vec<ExprId> = members
+            .iter()
+            .filter_map(|&id| match self.get(id) {
+                Expr::Not(inner) => Some(inner),
+                _ => None,
+            })
+            .collect();
+        if refused.iter().any(|&star| members.iter().any(|&id| self.is_inside_star(id, star))) {
+            return true;
+        }
         let mut at = 0;
         while at < members.len() {
             let mut other = at + 1;

@@ -192,6 +192,9 @@ impl Residuals {
         let Expr::And(list) = self.exprs.get(id) else {
             return Ok(Vec::new());
         };
+        if let Some(rests) = self.after_escape(id) {
+            return Ok(rests);
+        }
         let nothing = self.exprs.nothing();
         let mut rests = Vec::new();
         for byte in self.first_bytes(id)? {

@@ -188,6 +188,10 @@ impl Residuals {
         while at < seen.len() {
             let (text, character) = seen[at];
             at += 1;
+            if let Some(rests) = self.after_escape(text) {
+                found.extend(rests);
+                continue;
+            }
             let partition = self.partition(text)?;
             let other = self.partition(character)?;
             let both = self.partitions.product(partition, other);

@@ -5,6 +5,7 @@
 //! through them is the stack.
 
 pub(crate) mod calls;
+mod characters;
 pub(crate) mod clip;
 mod derive;
 pub mod emptiness;

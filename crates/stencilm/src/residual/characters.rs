@@ -1,0 +1,113 @@
+//! Steps by whole characters inside an escape, for questions about which texts there are: the
+//! 65,536 ways to end a `\u` differ only in the character that comes out.
+
+use crate::grammar::{CharSet, ClassId, Expr, ExprId, Progress};
+use crate::residual::Residuals;
+
+/// Parts of an expression that are looked at for the beginnings of characters.
+const MOST_HEADS: usize = 64;
+
+impl Residuals {
+    /// All that `id` can be when the escape that it is inside of has ended; none if it is not
+    /// inside of one, or if that cannot be told.
+    pub(super) fn after_escape(&mut self, id: ExprId) -> Option<Vec<ExprId>> {
+        let mut classes = Vec::new();
+        if !self.collect_heads(id, &mut classes) || classes.is_empty() {
+            return None;
+        }
+        classes.sort_unstable();
+        classes.dedup();
+        // One character for each way of being in some of the classes and not in the others.
+        let mut atoms: Vec<CharSet> = vec![CharSet::any()];
+        for class in classes {
+            let class = self.exprs.class(class).clone();
+            let parts =
+                atoms.iter().flat_map(|atom| [atom.intersection(&class), atom.difference(&class)]);
+            atoms = parts.filter(|atom| !atom.is_empty()).collect();
+        }
+        let nothing = self.exprs.nothing();
+        let mut rests = Vec::new();
+        for atom in atoms {
+            let Some(c) = char::from_u32(atom.ranges()[0].0) else { continue };
+            let rest = self.after_character(id, c);
+            if rest != nothing && !rests.contains(&rest) {
+                rests.push(rest);
+            }
+        }
+        Some(rests)
+    }
+
+    /// The classes of the characters that `id` is inside of. False if it is not inside of an
+    /// escape on every way.
+    fn collect_heads(&self, id: ExprId, classes: &mut Vec<ClassId>) -> bool {
+        if classes.len() > MOST_HEADS {
+            return false;
+        }
+        match self.exprs.get(id) {
+            Expr::Partial { class, progress, .. } => {
+                classes.push(class);
+                !matches!(progress, Progress::Utf8 { .. })
+            }
+            Expr::Seq(first, _) => self.collect_heads(first, classes),
+            Expr::Choice(list) | Expr::And(list) => {
+                self.exprs.list(list).iter().all(|&member| self.collect_heads(member, classes))
+            }
+            Expr::Not(body) => self.collect_heads(body, classes),
+            Expr::Nothing => true,
+            Expr::Empty
+            | Expr::Bytes { .. }
+            | Expr::OneOf { .. }
+            | Expr::Bytes1(_)
+            | Expr::Chars { .. }
+            | Expr::Repeat { .. }
+            | Expr::Token(_)
+            | Expr::Call(_)
+            | Expr::Names { .. } => false,
+        }
+    }
+
+    /// What remains of `id` when the character that it is inside of is `c`.
+    fn after_character(&mut self, id: ExprId, c: char) -> ExprId {
+        match self.exprs.get(id) {
+            Expr::Partial { class, .. } => {
+                if self.exprs.class(class).contains(c) {
+                    self.exprs.empty()
+                } else {
+                    self.exprs.nothing()
+                }
+            }
+            Expr::Seq(first, rest) => {
+                let first = self.after_character(first, c);
+                self.exprs.seq2(first, rest)
+            }
+            Expr::Choice(list) => {
+                let mut members = self.exprs.list(list).to_vec();
+                for member in &mut members {
+                    *member = self.after_character(*member, c);
+                }
+                self.exprs.choice(&members)
+            }
+            Expr::And(list) => {
+                let mut members = self.exprs.list(list).to_vec();
+                for member in &mut members {
+                    *member = self.after_character(*member, c);
+                }
+                self.exprs.and(&members)
+            }
+            Expr::Not(body) => {
+                let body = self.after_character(body, c);
+                self.exprs.not(body)
+            }
+            Expr::Nothing
+            | Expr::Empty
+            | Expr::Bytes { .. }
+            | Expr::OneOf { .. }
+            | Expr::Bytes1(_)
+            | Expr::Chars { .. }
+            | Expr::Repeat { .. }
+            | Expr::Token(_)
+            | Expr::Call(_)
+            | Expr::Names { .. } => self.exprs.nothing(),
+        }
+    }
+}
