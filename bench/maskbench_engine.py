@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import stencilm
 
@@ -10,7 +10,7 @@ import stencilm
 class Stencilm:
     """One store for all schemas, as a server has it; the text format of `json.dumps` allowed."""
 
-    options: dict[str, Any] = {}
+    options: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, tokenizer_path: str, eos: int) -> None:
         self.vocabulary = stencilm.Vocabulary.load(tokenizer_path, stop=[eos])
@@ -50,4 +50,4 @@ class StencilmFresh(Stencilm):
 class StencilmCompact(Stencilm):
     """The separators of `json.dumps` and nothing else: less white space to look at."""
 
-    options = {"separators": (", ", ": ")}
+    options: ClassVar[dict[str, Any]] = {"separators": (", ", ": ")}

@@ -23,7 +23,7 @@ SEEDS = {
         'root ::= root "+" num | num\nnum ::= [0-9]+',
         'root ::= "[" (root ("," root)*)? "]" # list\n',
         'root ::= a{2,4} b?\na ::= "x" | ""\nb ::= [^"\\\\\\n] b | "\\u00e9"',
-        "root ::= ~(\"ab\" .*) & [a-c]{1,6}",
+        'root ::= ~("ab" .*) & [a-c]{1,6}',
     ],
     "json_schema": [
         '{"type":"object","properties":{"a":{"type":"integer","minimum":-3,"maximum":1e2},'

@@ -32,7 +32,14 @@ if TYPE_CHECKING:
 
     from conftest import Kit
 
-QUICK = Limits(compile_time=2, expressions=200_000, search=5_000, items=500, mask_work=500_000)
+QUICK = Limits(
+    compile_time=2,
+    expressions=200_000,
+    search=5_000,
+    items=500,
+    alternatives=300,
+    mask_work=500_000,
+)
 usual = settings(
     max_examples=120,
     deadline=None,

@@ -49,6 +49,7 @@ class Limits:
         expressions: int,
         repeat: int,
         items: int,
+        alternatives: int,
         search: int,
         mask_work: int,
         grammar_bytes: int,

@@ -79,10 +79,10 @@ class Slow(PlainPython):  # type: ignore[misc]
         super().__init__(eos_token="</s>", **options)
 
     @property
-    def vocab_size(self) -> int:  # noqa: D102
+    def vocab_size(self) -> int:
         return len(self.pieces)
 
-    def get_vocab(self) -> dict[str, int]:  # noqa: D102
+    def get_vocab(self) -> dict[str, int]:
         return {piece: token_id for token_id, piece in enumerate(self.pieces)}
 
     def _convert_token_to_id(self, token: str) -> int | None:
@@ -91,7 +91,7 @@ class Slow(PlainPython):  # type: ignore[misc]
     def _convert_id_to_token(self, index: int) -> str:
         return self.pieces[index]
 
-    def convert_tokens_to_string(self, tokens: list[str]) -> str:  # noqa: D102
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
         spelled = bytes(self.byte_decoder[character] for character in "".join(tokens))
         return spelled.decode("ascii" if self.broken else "utf-8", "replace")
 

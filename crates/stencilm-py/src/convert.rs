@@ -113,7 +113,7 @@ pub(crate) struct Limits(pub(crate) stencilm::Limits);
 #[pymethods]
 impl Limits {
     #[new]
-    #[pyo3(signature = (*, nesting, source_bytes, rules, expressions, repeat, items, search,
+    #[pyo3(signature = (*, nesting, source_bytes, rules, expressions, repeat, items, alternatives, search,
                         mask_work, grammar_bytes, compile_time, rollback))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -124,6 +124,7 @@ impl Limits {
         expressions: usize,
         repeat: usize,
         items: usize,
+        alternatives: usize,
         search: usize,
         mask_work: usize,
         grammar_bytes: usize,
@@ -139,6 +140,7 @@ impl Limits {
             expressions,
             repeat,
             items,
+            alternatives,
             search,
             mask_work,
             grammar_bytes,

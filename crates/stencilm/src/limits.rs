@@ -37,6 +37,9 @@ pub struct Limits {
     /// Live alternatives of one state (items, and entries of one frame). A grammar that is
     /// ambiguous without bound reaches it. Default 10,000.
     pub items: usize,
+    /// Alternatives of one type that a JSON Schema may come to, all combinations of its branches
+    /// counted. Default 1,000: each pair of them may have to be looked at.
+    pub alternatives: usize,
     /// Expressions looked at to decide one question of emptiness. Default 50,000.
     pub search: usize,
     /// Trie nodes walked for one mask. Default 50,000,000 (about a second).
@@ -59,6 +62,7 @@ impl Default for Limits {
             expressions: 4_000_000,
             repeat: 2_000_000_000,
             items: 10_000,
+            alternatives: 1_000,
             search: 50_000,
             mask_work: 50_000_000,
             grammar_bytes: 64 << 20,

@@ -48,7 +48,10 @@ impl Residuals {
         for rule in 0..count {
             bodies.push(self.body(RuleId(rule))?);
         }
-        let mut ends = vec![false; bodies.len()];
+        // The start of a grammar that matches only the empty text has nothing to spell.
+        let nothing = self.exprs.nothing();
+        let only_empty = |&body: &ExprId| body == nothing && self.rules().accepts_empty();
+        let mut ends: Vec<bool> = bodies.iter().map(only_empty).collect();
         loop {
             let mut is_changed = false;
             for rule in 0..bodies.len() {

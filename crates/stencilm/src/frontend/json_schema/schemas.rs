@@ -52,10 +52,6 @@ enum Progress {
 /// Evaluations nest where two branches are looked at to tell whether they overlap.
 const MOST_LEVELS: u32 = 6;
 
-/// Alternatives of one type in one shape. Each pair of them may have to be looked at: more would
-/// take seconds.
-const MOST_ALTERNATIVES: usize = 1_000;
-
 /// Branches of a `oneOf` whose pairs are written out for its negation.
 const MOST_PAIRED: usize = 24;
 
@@ -342,12 +338,12 @@ impl<'a> Schemas<'a> {
     }
 
     pub(crate) fn check_count(&self, count: usize) -> Result<(), Error> {
-        if count <= MOST_ALTERNATIVES.min(self.budget.limits.items) {
+        let most = self.budget.limits.alternatives;
+        if count <= most {
             return Ok(());
         }
         let place = self.under_way.unwrap_or_else(|| self.sources.root());
-        let feature = "a combination with more than 1,000 alternatives";
-        Err(Error::unsupported(feature, self.sources.location(place)))
+        Err(Error::limit("alternatives", most).moved_to(self.sources.location(place)))
     }
 
     fn cycle(&self, part: TermId, term: TermId) -> Error {
