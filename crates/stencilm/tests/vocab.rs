@@ -218,15 +218,13 @@ proptest! {
         prop_assert_eq!(sieve.rest_count() as usize, rest.len());
         let depth = rest.iter().map(|(text, _)| touched_chars(text)).max().unwrap_or(0);
         prop_assert_eq!(sieve.rest_depth(), depth);
-        for byte in 0..=u8::MAX {
-            let starting = rest.iter().filter(|(text, _)| text[0] == byte);
-            let expected = a_trie(starting);
-            let trie = vocabulary.rest_trie(&sieve, byte);
-            prop_assert_eq!(trie.unwrap_or_default(), expected);
-        }
-        for (node, text) in nodes(vocabulary.trie()) {
-            let below = rest.iter().filter(|(longer, _)| longer.starts_with(&text)).count();
-            prop_assert_eq!(vocabulary.rest_below(&sieve, node) as usize, below);
+        let (trie, starts) = (vocabulary.trie(), vocabulary.trie().token_starts());
+        for (node, text) in nodes(trie) {
+            let has_rest = rest.iter().any(|(longer, _)| {
+                longer.starts_with(&text) && longer.len() > text.len()
+            });
+            let below = (starts[node as usize + 1], starts[trie.end(node) as usize]);
+            prop_assert_eq!(sieve.has_rest_between(below.0, below.1), has_rest);
         }
     }
 
@@ -325,9 +323,7 @@ proptest! {
         saved[HEADER - 8..HEADER].copy_from_slice(&sum);
         if let Ok(vocabulary) = Vocabulary::from_bytes(&saved) {
             let sieve = vocabulary.sieve(&class, Some(3));
-            for byte in 0..=u8::MAX {
-                let _ = vocabulary.rest_trie(&sieve, byte);
-            }
+            let _ = sieve.has_rest_between(0, vocabulary.size());
             let texts: Tokens =
                 (0..vocabulary.size()).map(|id| vocabulary.token_bytes(id).map(<[u8]>::to_vec)).collect();
             prop_assert_eq!(vocabulary.trie(), &a_trie(&pairs(&texts)));

@@ -221,30 +221,11 @@ impl Vocabulary {
     /// assert_eq!(vocabulary.sieve(&letters, None).pure()[..], [0b1001]);
     /// let sieve = vocabulary.sieve(&letters, Some(2));
     /// assert_eq!((sieve.pure()[0], sieve.rest_count(), sieve.rest_depth()), (0b0001, 3, 3));
-    /// assert_eq!(vocabulary.rest_trie(&sieve, b'b').expect("b1 is one").tokens(), [1]);
     /// # Ok::<(), stencilm::Error>(())
     /// ```
     #[must_use]
     pub fn sieve(&self, class: &CharSet, max_chars: Option<u32>) -> Sieve {
         self.sieves.sieve(class, max_chars, self.trie.tokens())
-    }
-
-    /// The tokens of the rest that start with `first`, as a trie with the empty text as its
-    /// root; `None` if there is none. The sieve must be one of this vocabulary.
-    #[must_use]
-    pub fn rest_trie(&self, sieve: &Sieve, first: u8) -> Option<Trie> {
-        let (from, to) = self.ranks_below(self.root_child(first)?);
-        let ids = bits::ones(sieve.rest(), from, to).map(|rank| self.trie.tokens()[rank as usize]);
-        let trie = Trie::from_sorted(ids.map(|id| (self.texts.of(id), id)));
-        (!trie.is_empty()).then_some(trie)
-    }
-
-    /// How many tokens of the rest are below a node of the trie, or in it. The sieve must be one
-    /// of this vocabulary.
-    #[must_use]
-    pub fn rest_below(&self, sieve: &Sieve, node: u32) -> u32 {
-        let (from, to) = self.ranks_below(node);
-        sieve.rest_between(from, to)
     }
 
     /// The most characters that one token touches.
@@ -299,12 +280,6 @@ impl Vocabulary {
             + self.below.size_in_bytes()
             + self.characters.size_in_bytes()
             + self.sieves.size_in_bytes()
-    }
-
-    /// The ranks of the tokens below a node of the trie, or in it.
-    fn ranks_below(&self, node: u32) -> (u32, u32) {
-        let starts = self.trie.token_starts();
-        (starts[node as usize], starts[self.trie.end(node) as usize])
     }
 }
 

@@ -13,7 +13,6 @@ use crate::{
         characters::Characters,
         points::Points,
         texts::Texts,
-        trie_builder::to_u32,
     },
 };
 
@@ -54,19 +53,6 @@ impl Sieve {
     #[must_use]
     pub fn rest_depth(&self) -> u32 {
         self.rest_depth
-    }
-
-    /// How many of the ranks `from..to` are in the rest.
-    #[must_use]
-    pub fn rest_between(&self, from: u32, to: u32) -> u32 {
-        let to = to.min(to_u32(self.rest.len() * 32));
-        if from >= to {
-            return 0;
-        }
-        let (first, last) = ((from >> 5) as usize, ((to - 1) >> 5) as usize);
-        let before = self.rest[first] & !(u32::MAX << (from & 31));
-        let after = self.rest[last] & !(u32::MAX >> (31 - ((to - 1) & 31)));
-        bits::count(&self.rest[first..=last]) - before.count_ones() - after.count_ones()
     }
 
     /// Whether some rank of `from..to` is in the rest.
