@@ -115,6 +115,9 @@ impl Tries {
 
     /// The endings below all these nodes, as few tries: big ones as they are, one for the rest.
     pub(crate) fn union(&mut self, mut sources: Vec<(TrieId, u32)>) -> Arc<[TrieId]> {
+        if let [(whole, 0)] = sources[..] {
+            return Arc::new([whole]);
+        }
         sources.sort_unstable();
         sources.dedup();
         if let Some(known) = self.merged.get(&sources[..]) {

@@ -93,18 +93,21 @@ impl Partitions {
         if let Some(&id) = self.products.get(&pair) {
             return id;
         }
-        // Classes of the product, found by the pair of classes.
-        let mut numbers: HashMap<(u8, u8), u8, FxBuildHasher> = HashMap::default();
+        // Classes of the product, found by the pair of classes; numbered from 1, 0 for none yet.
+        let (left, right) = (&self.items[a.0 as usize], &self.items[b.0 as usize]);
+        let mut numbers = vec![0_u16; (left.count * right.count) as usize];
         let mut classes = Box::new([0; 256]);
+        let mut count = 0;
         for byte in 0..256 {
-            let of =
-                (self.items[a.0 as usize].classes[byte], self.items[b.0 as usize].classes[byte]);
-            let next = numbers.len();
-            classes[byte] = *numbers
-                .entry(of)
-                .or_insert_with(|| u8::try_from(next).expect("at most 256 classes"));
+            let of = u32::from(left.classes[byte]) * right.count + u32::from(right.classes[byte]);
+            let number = &mut numbers[of as usize];
+            if *number == 0 {
+                count += 1;
+                *number = count;
+            }
+            classes[byte] = u8::try_from(*number - 1).expect("at most 256 classes");
         }
-        let count = numbers.len();
+        let count = usize::from(count);
         let id = self.intern(classes, count);
         self.products.insert(pair, id);
         id
