@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from stencilm import Compiler, Grammar, Limits, VocabularyError
+from stencilm import Compiler, Grammar, Limits, VocabularyError, allocate_mask
 
 if TYPE_CHECKING:
     from conftest import Kit
@@ -438,3 +438,16 @@ def test_what_remains_can_be_shown(byte_kit: Kit) -> None:
     matcher.accept(97)
     assert matcher.describe() == "[a-b]{2}\n"
     assert matcher.live_size == (1, 0)
+
+
+def test_ways_to_one_frame_are_not_counted_one_by_one(many_kit: Kit) -> None:
+    """`root root root` has exponentially many trees, but few frames."""
+    matcher = many_kit.matcher(Grammar.from_ebnf('root ::= root root root | "a"'))
+    mask = allocate_mask(1, many_kit.vocabulary.size)
+    for count in range(1, 80):
+        assert matcher.accept_bytes(b"a")
+        matcher.fill_mask(mask)
+        assert matcher.may_stop() == (count % 2 == 1)
+    items, frames = matcher.live_size
+    assert items <= 2
+    assert frames <= 80

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
@@ -90,6 +89,8 @@ class Compiler:
                 `lambda cancel: Grammar.from_ebnf(text, cancel=cancel)`.
             timeout: Seconds, after which `TimeoutError` is raised.
         """
+        import asyncio  # Half of the time that importing this package would take.
+
         cancel = _core.Cancel()
         work = asyncio.to_thread(lambda: self.compile(make(cancel)))
         try:

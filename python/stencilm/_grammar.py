@@ -223,5 +223,9 @@ def _schema_text(schema: Schema) -> str:
     for method in ("model_json_schema", "json_schema"):
         make = getattr(schema, method, None)
         if callable(make):
-            return json.dumps(make(), ensure_ascii=False)
-    return json.dumps(schema, ensure_ascii=False)
+            return _encode(make())
+    return _encode(schema)
+
+
+# `json.dumps` with options makes an encoder each time.
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any
 
 from stencilm import _core
-from stencilm._exceptions import VocabularyError
+from stencilm._exceptions import StencilmError, VocabularyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["Vocabulary"]
 
 _STORE_BYTES = 256 << 20
+
+_USUAL_TEXTS = [
+    *(b"", b'"', b'"a', b'"a\\', b'"a\\u00', b"-", b"0", b"12", b"1.", b"1.5", b"1e", b"1e5"),
+    *(b"{", b'{"', b'{"a', b'{"a"', b'{"a":', b'{"a": ', b'{"a": 1', b'{"a": 1,', b'{"a": "b'),
+    *(b"[", b"[ ", b"[1", b"[1,", b'["a', b"[[", b"[{", b"t", b"n"),
+]
 
 
 class Vocabulary(_core.Vocabulary):
@@ -90,4 +97,19 @@ class Vocabulary(_core.Vocabulary):
     def _ready(self, store_bytes: int) -> Vocabulary:
         self._store_bytes = store_bytes
         self.renew_store()
+        self._warm()
         return self
+
+    def _warm(self) -> None:
+        """Makes what nearly every schema needs: states of strings, numbers and white space."""
+        try:
+            grammar = _core.Grammar.json_schema("true")
+            compiled = _core.CompiledGrammar(grammar, self, self.store)
+            mask = array("i", bytes(4 * self.words))
+            for text in _USUAL_TEXTS:
+                matcher = compiled.matcher()
+                if not text or matcher.accept_bytes(text):
+                    matcher.fill_mask(mask)
+        except StencilmError:
+            # A vocabulary that cannot spell JSON has no use for it.
+            pass

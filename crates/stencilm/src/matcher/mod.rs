@@ -6,6 +6,8 @@ mod moving;
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 use crate::compiled::{CompiledGrammar, Generation};
@@ -487,17 +489,37 @@ fn push_known(tables: &Tables, state: &State, bytes: &[u8]) -> Result<(State, us
     Ok((at, done))
 }
 
+/// Which frames were looked at below which views: in an ambiguous state many ways lead to one
+/// frame, and their number would double with its depth.
+#[derive(Default)]
+struct Met {
+    /// A single way needs no memory.
+    branched: bool,
+    seen: HashSet<(ViewId, *const Frame), FxBuildHasher>,
+}
+
+impl Met {
+    fn is_new(&mut self, view: ViewId, frame: &Arc<Frame>) -> bool {
+        self.branched |= frame.entries().len() > 1;
+        !self.branched || self.seen.insert((view, Arc::as_ptr(frame)))
+    }
+}
+
 /// The mask of a state, if all of it is known.
 fn known_mask(tables: &Tables, state: &State) -> Option<Arc<Mask>> {
     let mut views: SmallVec<[ViewId; 4]> = SmallVec::new();
+    let mut met = Met::default();
     for Item { id, link } in &state.items {
         let view = tables.known_first_view(*id, link.is_none())?;
         let mut todo: SmallVec<[(ViewId, &Link); 4]> = SmallVec::from_slice(&[(view, link)]);
         while let Some((view, link)) = todo.pop() {
             match link {
                 Some(frame) if tables.looks_deeper(view) => {
-                    for (rest, link) in frame.entries() {
-                        todo.push((tables.known_next_view(view, *rest, link.is_none())?, link));
+                    if met.is_new(view, frame) {
+                        for (rest, link) in frame.entries() {
+                            let below = tables.known_next_view(view, *rest, link.is_none())?;
+                            todo.push((below, link));
+                        }
                     }
                 }
                 _ => views.push(view),
@@ -512,6 +534,7 @@ fn known_mask(tables: &Tables, state: &State) -> Option<Arc<Mask>> {
 /// The mask of a state.
 fn find_mask(tables: &mut Tables, state: &State) -> Result<Arc<Mask>, Error> {
     let mut views: Vec<ViewId> = Vec::new();
+    let mut met = Met::default();
     let most = tables.limits().items;
     for Item { id, link } in &state.items {
         let view = tables.first_view(*id, link.is_none())?;
@@ -519,8 +542,10 @@ fn find_mask(tables: &mut Tables, state: &State) -> Result<Arc<Mask>, Error> {
         while let Some((view, link)) = todo.pop() {
             match link {
                 Some(frame) if tables.looks_deeper(view) => {
-                    for (rest, link) in frame.entries() {
-                        todo.push((tables.next_view(view, *rest, link.is_none())?, link));
+                    if met.is_new(view, frame) {
+                        for (rest, link) in frame.entries() {
+                            todo.push((tables.next_view(view, *rest, link.is_none())?, link));
+                        }
                     }
                 }
                 _ => views.push(view),
