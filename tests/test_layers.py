@@ -19,7 +19,7 @@ PACKAGE = Path(stencilm.__file__).parent
 RUST_LIMITS = Path(__file__).parents[1] / "crates" / "stencilm" / "src" / "limits.rs"
 
 OWNERS = {
-    "torch": ["integrations/transformers.py"],
+    "torch": ["integrations/torch.py", "integrations/transformers.py"],
     "transformers": ["integrations/transformers.py"],
     "openvino": ["integrations/openvino.py"],
     "openvino_genai": ["integrations/openvino.py"],
@@ -100,7 +100,7 @@ def test_parts_use_only_what_they_may(name: str) -> None:
 
 
 def test_integrations_do_not_know_each_other() -> None:
-    shared = {"stencilm.integrations.chat", "stencilm.integrations._cache"}
+    shared = {f"stencilm.integrations.{name}" for name in ("chat", "_cache", "torch")}
     for name in MODULES:
         if name.startswith("integrations/"):
             others = {module for module, _ in imports(name) if "stencilm.integrations" in module}

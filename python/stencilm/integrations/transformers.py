@@ -1,6 +1,6 @@
 """Hold the generations of `transformers` to grammars, and run its models in our own loop.
 
-The only file that imports `transformers` and `torch`.
+The only file that imports `transformers`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, DynamicCache, LogitsProcessor
 
-from stencilm import InternalError, allocate_mask, fill_masks
+from stencilm import InternalError, fill_masks
 from stencilm.sampling import ModelError
 
 from .chat import ChatTokenizer
+from .torch import allocate_mask, allowed
 
 if TYPE_CHECKING:
     import os
@@ -69,8 +70,8 @@ class GrammarLogitsProcessor(LogitsProcessor):
         if self._history is not None:
             self._take(self._history, input_ids)
         self._history = input_ids.clone()
-        allowed = self._allowed(scores.shape[-1]).to(scores.device)
-        masked = scores.masked_fill(~allowed, -math.inf)
+        refused = ~self._allowed(scores.shape[-1]).to(scores.device)
+        masked = scores.masked_fill(refused, -math.inf)
         return masked  # type: ignore[return-value, unused-ignore]
 
     def _take(self, history: torch.Tensor, input_ids: torch.Tensor) -> None:
@@ -91,7 +92,8 @@ class GrammarLogitsProcessor(LogitsProcessor):
                 raise InternalError(f"the model sampled token {token_id}, which was masked")
 
     def _allowed(self, width: int) -> torch.Tensor:
-        words = allocate_mask(len(self._matchers), max(width, self._vocabulary.size))
+        mask = allocate_mask(len(self._matchers), max(width, self._vocabulary.size))
+        words = mask.numpy()
         # A finished row only gets stop and padding; masking all of it would sample from NaN.
         running = [None if m is None or m.has_stopped() else m for m in self._matchers]
         fill_masks(running, words)
@@ -101,8 +103,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
             elif running[row] is None:
                 for token_id in self._end_ids:
                     words[row, token_id // 32] |= _BITS[token_id % 32]
-        bits = torch.from_numpy(words).unsqueeze(-1) & torch.from_numpy(_BITS)
-        return (bits != 0).flatten(1)[:, :width]
+        return allowed(mask, width)
 
 
 class TransformersModel:
