@@ -1,0 +1,48 @@
+"""Every token of a real vocabulary, mask against `accept`, where masks take short cuts.
+
+`accept` pushes bytes and knows no vocabulary; the masks of these states come from sieves, from
+the results of other expressions, and from walks over the long tokens only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from stencilm import Grammar
+
+if TYPE_CHECKING:
+    from .conftest import Kit
+
+LETTERS = "a" * 17
+STATES: list[tuple[dict[str, Any], str]] = [
+    ({}, '"a'),
+    ({"maxLength": 3}, '"a'),
+    ({"minLength": 5, "maxLength": 40}, '"a'),
+    ({"pattern": r"^\S+(\s\S+)*$", "maxLength": 20}, '"a b'),
+    ({"pattern": r"^\S+(\s\S+)*$", "maxLength": 20}, f'"{LETTERS} b'),
+    ({"pattern": "b", "maxLength": 9}, '"a'),
+    ({"pattern": "b", "maxLength": 9}, '"aaaaaaa'),
+    ({"pattern": r"^[a-z]+@[a-z]+\.com$", "maxLength": 30}, '"joe'),
+    ({"pattern": r"^[\w .-]*x$", "maxLength": 40}, f'"{LETTERS}{LETTERS}'),
+    ({"pattern": "é|ü", "maxLength": 6}, '"ab'),
+    ({"format": "email", "maxLength": 40}, '"jo@ex'),
+    ({"allOf": [{"pattern": "a"}, {"pattern": "b"}], "maxLength": 12}, '"a'),
+    ({"pattern": r"^\p{L}{1,64}$"}, '"a'),
+]
+
+
+@pytest.mark.parametrize(("schema", "text"), STATES)
+def test_a_bit_is_set_exactly_if_the_token_is_accepted(
+    llama_kit: Kit, schema: dict[str, Any], text: str
+) -> None:
+    matcher = llama_kit.matcher(Grammar.from_json_schema({"type": "string", **schema}))
+    assert matcher.accept_bytes(text.encode())
+    allowed = set(llama_kit.allowed(matcher))
+    for token in range(llama_kit.vocabulary.size):
+        is_accepted = matcher.accept(token)
+        if is_accepted:
+            matcher.rollback(1)
+        if is_accepted != (token in allowed):
+            pytest.fail(f"{token}: {llama_kit.vocabulary.token_bytes(token)!r}: {is_accepted}")
