@@ -95,16 +95,16 @@ class Grammar:
         options: dict[str, Any] = {}
         if whitespace != "any":
             options["whitespace"] = whitespace
-        given = {
-            "whitespace_cap": whitespace_cap,
-            "indent": indent,
-            "separators": separators,
-            "additional": additional,
-            "dialect": dialect,
-        }
-        for name, value in given.items():
-            if value is not None:
-                options[name] = value
+        if whitespace_cap is not None:
+            options["whitespace_cap"] = whitespace_cap
+        if indent is not None:
+            options["indent"] = indent
+        if separators is not None:
+            options["separators"] = separators
+        if additional is not None:
+            options["additional"] = additional
+        if dialect is not None:
+            options["dialect"] = dialect
         if not formats:
             options["formats"] = False
         if nullable:
@@ -114,8 +114,10 @@ class Grammar:
         if resources:
             options["resources"] = [(uri, _schema_text(s)) for uri, s in resources.items()]
         core_limits = None if limits is None else limits._core
-        with _whole_text(text):
+        try:
             core = _core.Grammar.json_schema(text, options or None, core_limits, cancel)
+        except UnicodeEncodeError as error:
+            raise _half_a_pair(error, text) from None
         return cls(core, "json_schema", text, options)
 
     @classmethod
@@ -209,11 +211,16 @@ def _whole_text(*texts: str) -> Iterator[None]:
     try:
         yield
     except UnicodeEncodeError as error:
-        at = len(error.object[: error.start].encode()) if error.object in texts else ""
-        message = "half a surrogate pair is no text"
-        if at != "":
-            message = f"at byte {at}: {message}"
-        raise GrammarSyntaxError(message, at) from None
+        raise _half_a_pair(error, *texts) from None
+
+
+def _half_a_pair(error: UnicodeEncodeError, *texts: str) -> GrammarSyntaxError:
+    """The caller's mistake, with its place if it is in one of these texts."""
+    at = len(error.object[: error.start].encode()) if error.object in texts else ""
+    message = "half a surrogate pair is no text"
+    if at != "":
+        message = f"at byte {at}: {message}"
+    return GrammarSyntaxError(message, at)
 
 
 def _schema_text(schema: Schema) -> str:

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, Spelling, UNBOUNDED};
+use crate::mask::few::Few;
 use crate::mask::store::SharedLocal;
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::walk::Found;
@@ -24,7 +25,7 @@ pub(crate) struct Local {
     /// The tokens that end in the expression.
     pub(crate) inside: Mask,
     /// What is left of the others after the expression was complete, after one byte at least.
-    pub(crate) exits: Arc<[TrieId]>,
+    pub(crate) exits: Few<TrieId>,
 }
 
 impl Tables {
@@ -252,11 +253,11 @@ impl Tables {
         }
         let adds = all.inside.adds.iter().copied();
         inside.adds().extend(adds.filter(|&token| !has(&removed, token)));
-        let exits: Vec<TrieId> =
+        let exits: Few<TrieId> =
             all.exits.iter().filter_map(|&exit| self.tries.without(exit, &removed)).collect();
         let inside = inside.finish(self.vocabulary.words());
         self.count_mask(&inside, true);
-        Ok(Local { inside, exits: exits.into() })
+        Ok(Local { inside, exits })
     }
 
     fn refused_names(&self, text: ExprId) -> Vec<Vec<u8>> {

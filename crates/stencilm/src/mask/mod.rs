@@ -3,6 +3,7 @@
 //! (its *exits*).
 
 mod counted;
+mod few;
 mod local;
 pub(crate) mod store;
 mod tables;
@@ -11,6 +12,8 @@ mod view;
 mod walk;
 
 use std::sync::Arc;
+
+use crate::mask::few::Few;
 
 pub(crate) use tables::Tables;
 pub(crate) use view::ViewId;
@@ -22,7 +25,7 @@ const MOST_ADDS: usize = 1_000;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mask {
     base: Option<Arc<[u32]>>,
-    adds: Arc<[u32]>,
+    adds: Few<u32>,
 }
 
 impl Mask {

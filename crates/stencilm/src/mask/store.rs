@@ -11,6 +11,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::grammar::{CharSet, ContentHash};
 use crate::mask::Mask;
+use crate::mask::few::Few;
 use crate::mask::tries::SharedTrie;
 use crate::vocab::{Sieve, Vocabulary};
 
@@ -18,7 +19,7 @@ use crate::vocab::{Sieve, Vocabulary};
 #[derive(Clone, Debug)]
 pub(crate) struct SharedLocal {
     pub(crate) inside: Mask,
-    pub(crate) exits: Arc<[SharedTrie]>,
+    pub(crate) exits: Few<SharedTrie>,
 }
 
 /// What a shared local result is of: the expression, the endings that it was walked over, and

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::grammar::{ContentHash, HashKey};
+use crate::mask::few::Few;
 use crate::vocab::{Trie, Vocabulary};
 
 /// A subtree of bigger tries stays where it is; smaller ones are merged into one.
@@ -47,7 +48,7 @@ pub(crate) struct Tries {
     handles: Vec<Handle>,
     by_hash: FxHashMap<ContentHash, TrieId>,
     parts: FxHashMap<(TrieId, u32), TrieId>,
-    merged: FxHashMap<Box<[Place]>, Arc<[TrieId]>>,
+    merged: FxHashMap<Box<[Place]>, Few<TrieId>>,
     bytes: usize,
 }
 
@@ -114,9 +115,9 @@ impl Tries {
     }
 
     /// The endings below all these nodes, as few tries: big ones as they are, one for the rest.
-    pub(crate) fn union(&mut self, mut sources: Vec<(TrieId, u32)>) -> Arc<[TrieId]> {
+    pub(crate) fn union(&mut self, mut sources: Vec<(TrieId, u32)>) -> Few<TrieId> {
         if let [(whole, 0)] = sources[..] {
-            return Arc::new([whole]);
+            return vec![whole].into();
         }
         sources.sort_unstable();
         sources.dedup();
@@ -152,7 +153,7 @@ impl Tries {
                 result.push(self.intern(Arc::new(trie), hash));
             }
         }
-        let result: Arc<[TrieId]> = result.into();
+        let result: Few<TrieId> = result.into();
         self.bytes += sources.len() * 8 + 64;
         self.merged.insert(sources.into(), result.clone());
         result

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::grammar::ExprId;
+use crate::mask::few::Few;
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{Mask, MaskBuilder, Tables};
 
@@ -16,7 +17,7 @@ pub(crate) struct ViewId(u32);
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub(super) mask: Arc<Mask>,
-    pub(super) exits: Arc<[TrieId]>,
+    pub(super) exits: Few<TrieId>,
 }
 
 impl Tables {
@@ -116,7 +117,7 @@ impl Tables {
         Ok(view)
     }
 
-    fn keep_view(&mut self, mask: Mask, exits: Arc<[TrieId]>) -> ViewId {
+    fn keep_view(&mut self, mask: Mask, exits: Few<TrieId>) -> ViewId {
         let id = ViewId(u32::try_from(self.views.len()).expect("limits keep tables small"));
         self.mask_bytes += exits.len() * 4 + 64;
         self.count_mask(&mask, false);

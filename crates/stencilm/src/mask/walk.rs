@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::grammar::{ExprId, RuleId};
+use crate::mask::few::Few;
 use crate::mask::local::Local;
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{Mask, MaskBuilder, Tables};
@@ -286,14 +287,14 @@ impl Tables {
             let places = exits.iter().map(|&exit| self.tries.place(exit));
             found.exits.extend(places);
         }
-        let exits: Arc<[TrieId]> =
-            if found.exits.is_empty() { Arc::new([]) } else { self.tries.union(found.exits) };
+        let exits =
+            if found.exits.is_empty() { Few::default() } else { self.tries.union(found.exits) };
         let inside = self.finish_mask(found.inside);
         Ok(Local { inside, exits })
     }
 
     pub(super) fn finish_local(&mut self, inside: MaskBuilder, exits: Vec<TrieId>) -> Local {
-        let exits: Arc<[TrieId]> = match exits[..] {
+        let exits: Few<TrieId> = match exits[..] {
             [] | [_] => exits.into(),
             _ => {
                 let places = exits.iter().map(|&exit| self.tries.place(exit)).collect();
