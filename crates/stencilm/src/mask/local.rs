@@ -185,6 +185,11 @@ impl Tables {
         }
         let first = self.residuals.exprs.seq(&parts[..cut]);
         let rest = self.residuals.exprs.seq(&parts[cut..]);
+        // Without a literal behind it a wide loop has an exit after every character.
+        let lead = self.residuals.leading_loop(first);
+        if literal.is_none() && lead.is_some_and(|lead| lead.is_wide) {
+            return None;
+        }
         // A normal form may have joined the halves again.
         (first != id && rest != id).then_some((first, rest))
     }
