@@ -1,7 +1,7 @@
 //! Finds the tokens made only of the characters of a class, in a few vector operations.
 //!
 //! In: any class of characters. Out: the tokens that are whole UTF-8 and have no other
-//! character, ready to be laid into a mask, and the others, from which small tries are cut.
+//! character, ready to be laid into a mask, and the others, by rank, for a walk to look for.
 
 use std::sync::Arc;
 
