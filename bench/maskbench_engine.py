@@ -39,6 +39,12 @@ class Stencilm:
         return self.matcher.may_stop()
 
 
+class StencilmAnyOrder(Stencilm):
+    """Member names in any order."""
+
+    options: ClassVar[dict[str, Any]] = {"key_order": "any"}
+
+
 class StencilmFresh(Stencilm):
     """A new store for each schema: nothing is learnt from earlier ones."""
 

@@ -53,6 +53,7 @@ class Grammar:
         whitespace_cap: int | None = None,
         indent: int | None = None,
         separators: tuple[str, str] | None = None,
+        key_order: Literal["declared", "any"] = "declared",
         additional: Literal["after_required", "anywhere", "last"] | None = None,
         formats: bool = True,
         nullable: bool = False,
@@ -72,7 +73,8 @@ class Grammar:
             indent: Exactly the lines of `json.dumps(…, indent=indent)`.
             separators: Exactly these, as in `json.dumps(…, separators=…)`; `(", ", ": ")` is its
                 default.
-            additional: Where names may come that the schema does not list.
+            key_order: The order of member names: as the schema first mentions them, or any.
+            additional: Where names may come that the schema does not list, in the declared order.
             formats: Whether `format` is enforced.
             nullable: Whether OpenAPI's `nullable: true` means "or null".
             unsupported: `"widen"` serves what cannot be enforced wider, and lists it in `report`.
@@ -101,6 +103,8 @@ class Grammar:
             options["indent"] = indent
         if separators is not None:
             options["separators"] = separators
+        if key_order != "declared":
+            options["key_order"] = key_order
         if additional is not None:
             options["additional"] = additional
         if dialect is not None:

@@ -2,7 +2,7 @@
 
 use pyo3::{prelude::*, types::PyDict};
 use stencilm::frontend::json_schema::{
-    self, Additional, Dialect, Formats, JsonSchemaOptions, Unsupported, Whitespace,
+    self, Additional, Dialect, Formats, JsonSchemaOptions, KeyOrder, Unsupported, Whitespace,
 };
 
 use crate::convert::{Cancel, Limits, budget, guarded, guarded_apart, vocabulary_error};
@@ -120,6 +120,11 @@ fn schema_options(
                 let (item, key) = value.extract()?;
                 options.whitespace = Whitespace::Separators { item, key };
             }
+            "key_order" => match value.extract::<String>()?.as_str() {
+                "declared" => options.key_order = KeyOrder::Declared,
+                "any" => options.key_order = KeyOrder::Any,
+                other => return wrong(other),
+            },
             "additional" => match value.extract::<String>()?.as_str() {
                 "after_required" => options.additional = Additional::AfterRequired,
                 "anywhere" => options.additional = Additional::Anywhere,

@@ -14,6 +14,9 @@ use crate::residual::{Alive, NoRules, Residuals};
 /// Expressions looked at before lengths are compared, which costs as much as many of them.
 const ASK_LENGTHS_AFTER: usize = 200;
 
+/// Bytes up to which the texts of a language are listed.
+const LONGEST_FEW: usize = 256;
+
 /// Whether no text matches `id`, an expression without calls.
 ///
 /// # Errors
@@ -42,7 +45,60 @@ pub fn without_empty_parts(
     result
 }
 
+/// The texts of `id`, an expression without calls, if there are no more than `most`. `None` too if
+/// that is not seen soon.
+///
+/// # Errors
+/// As [`is_empty`].
+pub(crate) fn few_words(
+    exprs: &mut Exprs,
+    id: ExprId,
+    most: usize,
+    budget: &Budget,
+) -> Result<Option<Vec<Vec<u8>>>, Error> {
+    let arena = std::mem::take(exprs);
+    let rules = std::sync::Arc::new(NoRules);
+    let mut residuals = Residuals::over(arena, rules, budget.limits, (0, 0));
+    let result = residuals.few_words(id, most);
+    *exprs = residuals.exprs;
+    result
+}
+
 impl Residuals {
+    fn few_words(&mut self, id: ExprId, most: usize) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let nothing = self.exprs.nothing();
+        let id = self.without_empty_parts(id)?;
+        let mut words = Vec::new();
+        let mut level = if id == nothing { Vec::new() } else { vec![(Vec::new(), id)] };
+        for _ in 0..LONGEST_FEW {
+            let mut next: Vec<(Vec<u8>, ExprId)> = Vec::new();
+            for (word, at) in level {
+                for byte in 0..=u8::MAX {
+                    let rest = self.step(at, byte)?;
+                    if rest != nothing {
+                        let longer: Vec<u8> = word.iter().copied().chain([byte]).collect();
+                        next.push((longer, rest));
+                    }
+                    // Each of these begins some text.
+                    if next.len() > most {
+                        return Ok(None);
+                    }
+                }
+                if self.exprs.is_nullable(at) {
+                    words.push(word);
+                }
+            }
+            if words.len() > most {
+                return Ok(None);
+            }
+            if next.is_empty() {
+                return Ok(Some(words));
+            }
+            level = next;
+        }
+        Ok(None)
+    }
+
     /// `id` with each intersection that no text matches replaced by `Nothing`.
     pub(super) fn without_empty_parts(&mut self, id: ExprId) -> Result<ExprId, Error> {
         match self.exprs.get(id) {

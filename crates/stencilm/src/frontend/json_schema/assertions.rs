@@ -10,8 +10,7 @@ use crate::frontend::json_schema::formats::Format;
 use crate::frontend::json_schema::options::{Dialect, Formats};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, Bound, NEVER, NumberShape, PatternId, Place, Refusal, Shape, StringShape,
-    TermId, TextId, Whole,
+    Bound, NumberShape, PatternId, Place, Refusal, Shape, StringShape, TextId, Whole,
 };
 use crate::grammar::UNBOUNDED;
 
@@ -38,15 +37,19 @@ struct Keywords {
     length: (u32, u32),
     pattern: Option<NodeId>,
     format: Option<NodeId>,
-    prefix: Option<NodeId>,
-    items: Option<NodeId>,
-    additional_items: Option<NodeId>,
-    item_count: (u32, u32),
-    unique: Option<NodeId>,
-    contains: Option<NodeId>,
-    unevaluated_items: Option<NodeId>,
-    has_applicators: bool,
+    array: ArrayKeywords,
     object: ObjectKeywords,
+}
+
+/// The same, for arrays.
+#[derive(Default)]
+pub(crate) struct ArrayKeywords {
+    pub(crate) prefix: Option<NodeId>,
+    pub(crate) items: Option<NodeId>,
+    pub(crate) additional: Option<NodeId>,
+    pub(crate) count: (u32, u32),
+    pub(crate) unique: Option<NodeId>,
+    pub(crate) contains: Option<NodeId>,
 }
 
 /// The same, for objects.
@@ -57,13 +60,10 @@ pub(crate) struct ObjectKeywords {
     pub(crate) additional: Option<NodeId>,
     pub(crate) names: Option<NodeId>,
     pub(crate) required: Option<NodeId>,
-    pub(crate) unevaluated: Option<NodeId>,
     pub(crate) count: (u32, u32),
-    /// Whether other schemas of the same place may evaluate members.
-    pub(crate) has_applicators: bool,
 }
 
-impl Schemas<'_> {
+impl Schemas {
     /// The shape of what the assertions of the schema at a place allow.
     pub(crate) fn assertions(&mut self, place: Place) -> Result<Shape, Error> {
         let keywords = self.read_keywords(place)?;
@@ -83,12 +83,12 @@ impl Schemas<'_> {
             shape.strings.extend(string);
         }
         if types & ARRAY != 0 {
-            let array = self.array(place, &keywords)?;
+            let array = self.array(place, &keywords.array)?;
             shape.arrays.extend(array);
         }
         if types & OBJECT != 0 {
             let object = self.object(place, &keywords.object)?;
-            shape.objects.extend(object);
+            shape.objects = self.formulas.object_or_none(object);
         }
         if let Some(list) = keywords.list {
             let values = self.values(Place { node: list, ..place })?;
@@ -105,7 +105,7 @@ impl Schemas<'_> {
         let dialect = self.sources.dialect(place);
         let mut found = Keywords { types: ALL, ..Keywords::default() };
         found.length.1 = UNBOUNDED;
-        found.item_count.1 = UNBOUNDED;
+        found.array.count.1 = UNBOUNDED;
         found.object.count.1 = UNBOUNDED;
         for at in 0..self.sources.document(place).len(place.node) {
             let (keyword, node) = self.sources.document(place).member(place.node, at);
@@ -123,16 +123,13 @@ impl Schemas<'_> {
                 "maxLength" => found.length.1 = self.count(value)?,
                 "pattern" => found.pattern = Some(node),
                 "format" => found.format = Some(node),
-                "prefixItems" if dialect >= Dialect::Draft2020 => found.prefix = Some(node),
-                "items" => found.items = Some(node),
-                "additionalItems" => found.additional_items = Some(node),
-                "minItems" => found.item_count.0 = self.count(value)?,
-                "maxItems" => found.item_count.1 = self.count(value)?,
-                "uniqueItems" => found.unique = self.boolean(value)?.then_some(node),
-                "contains" if dialect >= Dialect::Draft6 => found.contains = Some(node),
-                "unevaluatedItems" if dialect >= Dialect::Draft2019 => {
-                    found.unevaluated_items = Some(node);
-                }
+                "prefixItems" if dialect >= Dialect::Draft2020 => found.array.prefix = Some(node),
+                "items" => found.array.items = Some(node),
+                "additionalItems" => found.array.additional = Some(node),
+                "minItems" => found.array.count.0 = self.count(value)?,
+                "maxItems" => found.array.count.1 = self.count(value)?,
+                "uniqueItems" => found.array.unique = self.boolean(value)?.then_some(node),
+                "contains" if dialect >= Dialect::Draft6 => found.array.contains = Some(node),
                 "properties" => found.object.properties = Some(node),
                 "patternProperties" => found.object.patterns = Some(node),
                 "additionalProperties" => found.object.additional = Some(node),
@@ -140,14 +137,6 @@ impl Schemas<'_> {
                 "required" => found.object.required = Some(node),
                 "minProperties" => found.object.count.0 = self.count(value)?,
                 "maxProperties" => found.object.count.1 = self.count(value)?,
-                "unevaluatedProperties" if dialect >= Dialect::Draft2019 => {
-                    found.object.unevaluated = Some(node);
-                }
-                "allOf" | "anyOf" | "oneOf" | "if" | "then" | "else" | "dependentSchemas"
-                | "$ref" | "$dynamicRef" | "$recursiveRef" | "not" => {
-                    found.has_applicators = true;
-                    found.object.has_applicators = true;
-                }
                 _ => {}
             }
         }
@@ -293,7 +282,7 @@ impl Schemas<'_> {
             && let Some(name) = self.sources.document(place).as_str(node)
             && let Some(format) = Format::of_name(name)
         {
-            let format = self.patterns.format(format, self.budget)?;
+            let format = self.patterns.format(format, &mut self.budget)?;
             string.patterns.push((format, true));
         }
         string.patterns.sort_unstable();
@@ -307,87 +296,7 @@ impl Schemas<'_> {
             return Err(self.sources.error("a string is expected here", place));
         };
         let text = self.texts.id(text);
-        let found = self.patterns.search(text, &self.texts, self.budget);
+        let found = self.patterns.search(text, &self.texts, &mut self.budget);
         found.map_err(|error| error.moved_to(self.sources.location(place)))
-    }
-
-    fn array(&mut self, place: Place, keywords: &Keywords) -> Result<Option<ArrayShape>, Error> {
-        let at = |node| Place { node, ..place };
-        let mut array = ArrayShape::default();
-        (array.min, array.max) = keywords.item_count;
-        let mut rest = keywords.items;
-        let mut prefix = keywords.prefix;
-        // Until 2019-09, a list of schemas in `items` was what `prefixItems` is now.
-        if let Some(items) = keywords.items
-            && keywords.prefix.is_none()
-            && matches!(self.sources.document(place).get(items), Node::Array { .. })
-        {
-            prefix = Some(items);
-            rest = keywords.additional_items;
-        }
-        if let Some(prefix) = prefix {
-            if !matches!(self.sources.document(place).get(prefix), Node::Array { .. }) {
-                return Err(self.sources.error("an array is expected here", at(prefix)));
-            }
-            for node in self.sources.document(place).items(prefix).to_vec() {
-                array.prefix.push(self.schema(at(node))?);
-            }
-        }
-        if let Some(rest) = rest {
-            array.items = self.schema(at(rest))?;
-        }
-        if let Some(node) = keywords.unevaluated_items {
-            let unevaluated = self.schema(at(node))?;
-            if rest.is_none() && unevaluated != ANY {
-                if keywords.has_applicators || keywords.contains.is_some() {
-                    array.refusal = Some(Refusal::new("unevaluatedItems", at(node)));
-                } else {
-                    array.items = unevaluated;
-                }
-            }
-        }
-        if let Some(node) = keywords.contains {
-            let inner = self.schema(at(node))?;
-            self.contain(place, at(node), inner, &mut array)?;
-        }
-        if let Some(node) = keywords.unique
-            && array.max > 1
-        {
-            array.refusal = array.refusal.or(Some(Refusal::new("uniqueItems", at(node))));
-        }
-        Ok(array.normal())
-    }
-
-    /// `contains`, as far as it asks for nothing or for what the items are anyway.
-    fn contain(
-        &mut self,
-        schema: Place,
-        place: Place,
-        inner: TermId,
-        array: &mut ArrayShape,
-    ) -> Result<(), Error> {
-        let document = self.sources.document(schema);
-        let has_counts = self.sources.dialect(schema) >= Dialect::Draft2019;
-        let find = |keyword| document.find(schema.node, keyword).filter(|_| has_counts);
-        let at = |node| Place { node, ..schema };
-        let (min, max) = (find("minContains"), find("maxContains"));
-        let min = min.map_or(Ok(1), |node| self.count(at(node)))?;
-        let max = max.map_or(Ok(UNBOUNDED), |node| self.count(at(node)))?;
-        if min == 0 && max == UNBOUNDED {
-            return Ok(());
-        }
-        let is_any = inner == ANY || (array.prefix.is_empty() && array.items == inner);
-        if is_any {
-            array.min = array.min.max(min);
-            array.max = array.max.min(max);
-        } else if inner == NEVER {
-            if min > 0 {
-                array.max = 0;
-                array.min = 1;
-            }
-        } else {
-            array.refusal = Some(Refusal::new("contains", place));
-        }
-        Ok(())
     }
 }

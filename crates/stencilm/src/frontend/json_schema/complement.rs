@@ -3,21 +3,21 @@
 
 use crate::error::Error;
 use crate::frontend::json_schema::schemas::Schemas;
+use crate::frontend::json_schema::formula::FormulaId;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, Member, NEVER, ObjectShape, Place, Refusal, Shape, ShapeId, StringShape,
-    TermId,
+    ArrayShape, ObjectShape, Place, Refusal, Shape, ShapeId, StringShape, TermId,
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::frontend::json_schema::texts::Pattern;
 use crate::grammar::UNBOUNDED;
 
-/// Items of an array that are told apart one by one where some item must break a rule.
+/// Items of two arrays that are looked at to tell that they exclude each other.
 const MOST_ITEMS: u32 = 16;
 
 /// How deep two members are looked into to tell that they exclude each other.
 const MOST_DEPTH: u32 = 3;
 
-impl Schemas<'_> {
+impl Schemas {
     /// Every other value.
     pub(crate) fn complement(&mut self, place: Place, shape: &Shape) -> Result<Shape, Error> {
         let refusal = Refusal::new("not", place);
@@ -27,19 +27,12 @@ impl Schemas<'_> {
             let outside = number.complement(refusal);
             other.numbers = meet_all(&other.numbers, &outside, |a, b| Ok(a.meet(b)))?;
         }
-        for string in &shape.strings {
-            let outside = self.other_strings(string, refusal);
-            other.strings = meet_all(&other.strings, &outside, |a, b| self.meet_strings(a, b))?;
-        }
+        other.strings = self.strings_outside(&shape.strings, refusal)?;
         for array in &shape.arrays {
-            let outside = self.other_arrays(array, refusal);
+            let outside = self.arrays_outside(array, refusal);
             other.arrays = meet_all(&other.arrays, &outside, |a, b| Ok(self.meet_arrays(a, b)))?;
         }
-        for object in &shape.objects {
-            let outside = self.other_objects(object, refusal);
-            other.objects = self.meet_lists(&other.objects, &outside)?;
-            self.check_size(&other)?;
-        }
+        other.objects = self.not_objects(place, shape.objects)?;
         Ok(other)
     }
 
@@ -47,7 +40,6 @@ impl Schemas<'_> {
     pub(crate) fn exactly_one(
         &mut self,
         place: Place,
-        parts: &[TermId],
         ids: &[ShapeId],
     ) -> Result<Shape, Error> {
         let refusal = Refusal::new("oneOf with branches that overlap", place);
@@ -93,89 +85,30 @@ impl Schemas<'_> {
                         overlaps |= self.do_arrays_meet(a, other, MOST_DEPTH)?;
                     }
                     if overlaps {
-                        let outside = self.other_arrays(other, refusal);
+                        let outside = self.arrays_outside(other, refusal);
                         left = meet_all(&left, &outside, |a, b| Ok(self.meet_arrays(a, b)))?;
                     }
                 }
                 one.unite(Shape { arrays: left, ..Shape::default() });
             }
-            for object in &shape.objects {
-                let mut left = vec![object.clone()];
-                for (j, other) in shapes.iter().enumerate() {
-                    if i != j {
-                        left = self.without(left, parts[j], &other.objects, refusal)?;
-                    }
-                }
-                one.unite(Shape { objects: left, ..Shape::default() });
-                self.check_size(&one)?;
-            }
         }
+        let objects: Vec<FormulaId> = shapes.iter().map(|shape| shape.objects).collect();
+        one.objects = self.one_of_objects(place, &objects)?;
         Ok(one)
     }
 
-    /// What of some objects is none of the alternatives of `other`, the shape of `term`.
-    fn without(
+    /// The strings that have none of some shapes.
+    pub(crate) fn strings_outside(
         &mut self,
-        mut left: Vec<ObjectShape>,
-        term: TermId,
-        other: &[ObjectShape],
+        strings: &[StringShape],
         refusal: Refusal,
-    ) -> Result<Vec<ObjectShape>, Error> {
-        left.retain(|a| !other.contains(a));
-        let mut met: Vec<&ObjectShape> = Vec::new();
-        for b in other {
-            self.budget.tick()?;
-            for a in &left {
-                if self.do_objects_meet(a, b, MOST_DEPTH)? {
-                    met.push(b);
-                    break;
-                }
-            }
-        }
-        if met.len() > 1 {
-            let not = self.terms.not(refusal.place, term);
-            if let Some(shape) = self.try_evaluate(not)? {
-                let outside = self.shape(shape).objects.clone();
-                return self.meet_lists(&left, &outside);
-            }
-        }
-        for b in met {
-            let outside = self.other_objects(b, refusal);
-            let (far, near): (Vec<ObjectShape>, Vec<ObjectShape>) = {
-                let mut far = Vec::new();
-                let mut near = Vec::new();
-                for a in left {
-                    let meets = self.do_objects_meet(&a, b, MOST_DEPTH)?;
-                    if meets { near.push(a) } else { far.push(a) }
-                }
-                (far, near)
-            };
-            left = self.meet_lists(&near, &outside)?;
-            left.extend(far);
+    ) -> Result<Vec<StringShape>, Error> {
+        let mut left = vec![StringShape::default()];
+        for string in strings {
+            let outside = self.other_strings(string, refusal);
+            left = meet_all(&left, &outside, |a, b| self.meet_strings(a, b))?;
         }
         Ok(left)
-    }
-
-    /// What is in one of both lists' objects each, without what is within another one.
-    fn meet_lists(
-        &mut self,
-        a: &[ObjectShape],
-        b: &[ObjectShape],
-    ) -> Result<Vec<ObjectShape>, Error> {
-        let mut both: Vec<ObjectShape> = Vec::new();
-        for x in a {
-            for y in b {
-                self.budget.tick()?;
-                if let Some(object) = self.meet_objects(x, y)?
-                    && !both.iter().any(|known| object.is_within(known))
-                {
-                    both.retain(|known| !known.is_within(&object));
-                    both.push(object);
-                }
-            }
-            self.check_count(both.len())?;
-        }
-        Ok(both)
     }
 
     fn other_strings(&self, string: &StringShape, refusal: Refusal) -> Vec<StringShape> {
@@ -210,71 +143,33 @@ impl Schemas<'_> {
         outside
     }
 
-    fn other_arrays(&mut self, array: &ArrayShape, refusal: Refusal) -> Vec<ArrayShape> {
-        let any = ArrayShape::default;
-        let mut outside = Vec::new();
-        if array.min > 0 {
-            outside.push(ArrayShape { max: array.min - 1, ..any() });
-        }
-        if array.max < UNBOUNDED {
-            outside.push(ArrayShape { min: array.max + 1, ..any() });
-        }
-        let len = u32::try_from(array.prefix.len()).unwrap_or(UNBOUNDED);
-        let tail = if array.items == ANY { len } else { array.max };
-        if tail.saturating_sub(len) > MOST_ITEMS || array.refusal.is_some() {
-            outside.push(ArrayShape { refusal: Some(refusal), ..any() });
-            return outside;
-        }
-        for at in 0..tail.min(array.max) {
-            let item = array.prefix.get(at as usize).copied().unwrap_or(array.items);
-            let broken = self.terms.not(refusal.place, item);
-            if broken != NEVER {
-                let mut prefix = vec![ANY; at as usize];
-                prefix.push(broken);
-                outside.extend(ArrayShape { prefix, min: at + 1, ..any() }.normal());
-            }
-        }
-        outside
-    }
-
-    fn other_objects(&mut self, object: &ObjectShape, refusal: Refusal) -> Vec<ObjectShape> {
-        let any = ObjectShape::default;
-        let mut outside = Vec::new();
-        if object.min > 0 {
-            outside.push(ObjectShape { max: object.min - 1, ..any() });
-        }
-        if object.max < UNBOUNDED {
-            outside.push(ObjectShape { min: object.max + 1, ..any() });
-        }
-        for member in &object.members {
-            if member.is_required {
-                let absent =
-                    Member { value: NEVER, is_required: false, is_declared: false, ..*member };
-                outside.push(ObjectShape { members: vec![absent], ..any() });
-            }
-            let value = self.terms.not(refusal.place, member.value);
-            if value != NEVER {
-                let broken = Member { value, is_required: true, is_declared: false, ..*member };
-                outside.push(ObjectShape { members: vec![broken], ..any() });
-            }
-        }
-        // Some name that is not listed breaks a rule: no shape says that yet.
-        if !object.rest.is_empty() || object.names != ANY || object.refusal.is_some() {
-            outside.push(ObjectShape { refusal: Some(refusal), ..any() });
-        }
-        outside
-    }
-
     fn do_strings_meet(&mut self, a: &StringShape, b: &StringShape) -> Result<bool, Error> {
-        let Some(both) = self.meet_strings(a, b)? else {
-            return Ok(false);
-        };
-        if both.values.is_some() || both.patterns.is_empty() {
+        match self.meet_strings(a, b)? {
+            Some(both) => self.is_string_possible(&both),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether some string has a shape.
+    pub(crate) fn is_string_possible(&mut self, string: &StringShape) -> Result<bool, Error> {
+        if string.values.is_some() {
             return Ok(true);
         }
-        let except = (&*both.except, &self.texts);
-        let lengths = (both.min, both.max);
-        Ok(!self.patterns.is_empty(&both.patterns, lengths, except, self.budget)?)
+        if string.patterns.is_empty() {
+            let is_only_empty = string.max == 0;
+            let has_empty = string.except.iter().any(|&text| self.texts.get(text).is_empty());
+            return Ok(!(is_only_empty && has_empty));
+        }
+        if let [(pattern, true)] = string.patterns[..]
+            && (string.min, string.max) == (0, UNBOUNDED)
+            && string.except.is_empty()
+            && self.patterns.is_plain(pattern)
+        {
+            return Ok(true);
+        }
+        let lengths = (string.min, string.max);
+        let except = (&*string.except, &self.texts);
+        Ok(!self.patterns.is_empty(&string.patterns, lengths, except, &mut self.budget)?)
     }
 
     fn do_arrays_meet(
@@ -295,12 +190,13 @@ impl Schemas<'_> {
         Ok(true)
     }
 
-    fn do_objects_meet(
+    /// False if it is plain to see, a few levels deep, that no object has both.
+    pub(crate) fn do_objects_meet(
         &mut self,
         a: &ObjectShape,
         b: &ObjectShape,
-        depth: u32,
     ) -> Result<bool, Error> {
+        let depth = MOST_DEPTH;
         if a.is_closed() || b.is_closed() || a.min.max(b.min) > a.max.min(b.max) {
             let Some(both) = self.meet_objects(a, b)? else {
                 return Ok(false);
@@ -354,8 +250,12 @@ impl Schemas<'_> {
                 return Ok(false);
             }
         }
-        for object in &shape.objects {
-            if self.is_object_possible(object, depth - 1)? {
+        for alternative in self.formulas.alternatives(shape.objects) {
+            let is_possible = match self.rules_of(alternative) {
+                Some(object) => self.is_object_possible(&object, depth - 1)?,
+                None => true,
+            };
+            if is_possible {
                 return Ok(false);
             }
         }

@@ -1,10 +1,11 @@
 //! A schema as a term: its own assertions, and the schemas that apply to the same value.
 
 use crate::error::Error;
+use crate::frontend::json_schema::array_states::Scalar;
 use crate::frontend::json_schema::document::{Node, NodeId};
 use crate::frontend::json_schema::options::Dialect;
 use crate::frontend::json_schema::schemas::Schemas;
-use crate::frontend::json_schema::shape::{ANY, Place, TermId};
+use crate::frontend::json_schema::shape::{ANY, NEVER, Place, TermId};
 use crate::frontend::json_schema::terms::Term;
 
 /// The parts of one schema, in the order in which it names them.
@@ -17,7 +18,7 @@ struct Parts {
     has_assertions: bool,
 }
 
-impl Schemas<'_> {
+impl Schemas {
     /// The term that a schema stands for. Schemas inside stay closed.
     pub(crate) fn lower(&mut self, place: Place) -> Result<TermId, Error> {
         let dialect = self.sources.dialect(place);
@@ -36,7 +37,8 @@ impl Schemas<'_> {
             // The keyword is told apart by its length first, which decides nearly always.
             match keyword {
                 "$ref" | "$dynamicRef" | "$recursiveRef" | "allOf" | "anyOf" | "oneOf" | "not"
-                | "if" | "dependentRequired" | "dependentSchemas" | "dependencies" => {
+                | "if" | "dependentRequired" | "dependentSchemas" | "dependencies"
+                | "unevaluatedProperties" | "unevaluatedItems" => {
                     let keyword = keyword.to_owned();
                     self.lower_keyword(&mut parts, &keyword, Place { node: value, ..place })?;
                 }
@@ -68,8 +70,6 @@ impl Schemas<'_> {
                 | "multipleOf"
                 | "minProperties"
                 | "maxProperties"
-                | "unevaluatedProperties"
-                | "unevaluatedItems"
                 | "nullable"
                     if !parts.has_assertions =>
                 {
@@ -86,7 +86,7 @@ impl Schemas<'_> {
             });
         let all = self.join(parts);
         if is_nullable {
-            let null = self.terms.add(Term::Null);
+            let null = self.terms.add(Term::Scalar(Scalar::Null));
             return Ok(self.terms.or(&[all, null]));
         }
         Ok(all)
@@ -147,6 +147,14 @@ impl Schemas<'_> {
             }
             "dependentSchemas" if parts.dialect >= Dialect::Draft2019 => {
                 self.lower_dependencies(parts, value, false, true)?;
+            }
+            "unevaluatedProperties" if parts.dialect >= Dialect::Draft2019 => {
+                let unevaluated = self.unevaluated_members(parts.place, value)?;
+                parts.all.push(unevaluated);
+            }
+            "unevaluatedItems" if parts.dialect >= Dialect::Draft2019 => {
+                let unevaluated = self.unevaluated_items(parts.place, value)?;
+                parts.all.push(unevaluated);
             }
             // Later dialects dropped `dependencies`, but validators go on enforcing it, and so do
             // the optional tests of the official suite.
@@ -242,7 +250,7 @@ impl Schemas<'_> {
                 continue;
             }
             let present = self.terms.add(Term::Present(name));
-            let absent = self.terms.add(Term::Absent(name));
+            let absent = self.terms.add(Term::Member(name, NEVER));
             let with = self.terms.and2(present, brought);
             let either = self.terms.or(&[absent, with]);
             parts.all.push(either);

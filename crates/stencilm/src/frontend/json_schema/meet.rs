@@ -5,26 +5,40 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::schemas::{ANY_SHAPE, Schemas};
-use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, NEVER, Shape, ShapeId, StringShape, TextId,
-};
+use crate::frontend::json_schema::shape::{Shape, ShapeId, StringShape, TextId};
 
-impl Schemas<'_> {
-    /// The values of both shapes.
-    pub(crate) fn meet_ids(&mut self, a: ShapeId, b: ShapeId) -> Result<ShapeId, Error> {
-        if a == b || b == ANY_SHAPE {
-            return Ok(a);
+impl Schemas {
+    /// The values of all shapes.
+    pub(crate) fn meet_all(&mut self, parts: &[ShapeId]) -> Result<ShapeId, Error> {
+        let mut parts = parts.to_vec();
+        parts.retain(|&part| part != ANY_SHAPE);
+        parts.dedup();
+        let Some((&first, rest)) = parts.split_first() else {
+            return Ok(ANY_SHAPE);
+        };
+        if rest.is_empty() {
+            return Ok(first);
         }
-        if a == ANY_SHAPE {
-            return Ok(b);
+        let mut all = (**self.shape(first)).clone();
+        let mut objects = vec![all.objects];
+        for &part in rest {
+            let part = self.shape(part).clone();
+            objects.push(part.objects);
+            all = self.meet_others(&all, &part)?;
         }
-        let (a, b) = (self.shape(a).clone(), self.shape(b).clone());
-        let both = self.meet(&a, &b)?;
-        Ok(self.intern(both))
+        all.objects = self.and_objects(&objects)?;
+        Ok(self.intern(all))
     }
 
     /// The values of both shapes.
     pub(crate) fn meet(&mut self, a: &Shape, b: &Shape) -> Result<Shape, Error> {
+        let mut both = self.meet_others(a, b)?;
+        both.objects = self.and_objects(&[a.objects, b.objects])?;
+        Ok(both)
+    }
+
+    /// The values of both shapes but for objects.
+    fn meet_others(&mut self, a: &Shape, b: &Shape) -> Result<Shape, Error> {
         let mut both =
             Shape { null: a.null && b.null, bools: a.bools & b.bools, ..Shape::default() };
         for x in &a.numbers {
@@ -46,14 +60,6 @@ impl Schemas<'_> {
                 let array = self.meet_arrays(x, y);
                 push(&mut both.arrays, array);
             }
-        }
-        for x in &a.objects {
-            for y in &b.objects {
-                self.budget.tick()?;
-                let object = self.meet_objects(x, y)?;
-                push(&mut both.objects, object);
-            }
-            self.check_size(&both)?;
         }
         self.check_size(&both)?;
         Ok(both)
@@ -125,47 +131,11 @@ impl Schemas<'_> {
             }
         }
         for &(pattern, is_in) in &string.patterns {
-            if self.patterns.has(pattern, text, &self.texts, self.budget)? != is_in {
+            if self.patterns.has(pattern, text, &self.texts, &mut self.budget)? != is_in {
                 return Ok(false);
             }
         }
         Ok(true)
-    }
-
-    pub(crate) fn meet_arrays(&mut self, a: &ArrayShape, b: &ArrayShape) -> Option<ArrayShape> {
-        let count = a.prefix.len().max(b.prefix.len());
-        let item =
-            |array: &ArrayShape, at: usize| array.prefix.get(at).copied().unwrap_or(array.items);
-        let prefix = (0..count).map(|at| self.terms.and2(item(a, at), item(b, at))).collect();
-        let array = ArrayShape {
-            prefix,
-            items: self.terms.and2(a.items, b.items),
-            min: a.min.max(b.min),
-            max: a.max.min(b.max),
-            refusal: a.refusal.or(b.refusal),
-        };
-        array.normal()
-    }
-}
-
-impl ArrayShape {
-    /// The normal form; `None` if it is plain to see that there is no such array.
-    pub(crate) fn normal(mut self) -> Option<Self> {
-        if let Some(at) = self.prefix.iter().position(|&item| item == NEVER) {
-            self.max = self.max.min(index(at));
-        }
-        let len = index(self.prefix.len());
-        if self.items == NEVER {
-            self.max = self.max.min(len);
-        }
-        if self.max <= len {
-            self.prefix.truncate(usize::try_from(self.max).unwrap_or(usize::MAX));
-            self.items = ANY;
-        }
-        while self.prefix.last() == Some(&self.items) {
-            self.prefix.pop();
-        }
-        (self.min <= self.max).then_some(self)
     }
 }
 

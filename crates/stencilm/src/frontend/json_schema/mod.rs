@@ -8,22 +8,30 @@
 //! nothing, patterns that are none, keywords that cannot be enforced, schemas without a value.
 //! No assertion is ever ignored in silence.
 
+mod array_states;
+mod arrays;
 mod assertions;
 mod complement;
 mod decimal;
 mod document;
+mod evaluated;
 mod formats;
+mod formula;
 mod lower;
 mod meet;
 mod multiples;
+mod name_set;
 mod number_text;
 mod numbers;
+mod object_states;
 mod object_table;
 mod objects;
 mod options;
+mod ordered_object;
 mod reach;
 mod report;
 mod rules;
+mod satisfy;
 mod schemas;
 mod shape;
 mod sources;
@@ -43,7 +51,9 @@ use crate::limits::Budget;
 use rules::SchemaRules;
 use schemas::Schemas;
 
-pub use options::{Additional, Dialect, Formats, JsonSchemaOptions, Unsupported, Whitespace};
+pub use options::{
+    Additional, Dialect, Formats, JsonSchemaOptions, KeyOrder, Unsupported, Whitespace,
+};
 pub use report::{Report, report};
 
 /// The grammar of the JSON texts that are valid for a schema.
@@ -69,8 +79,7 @@ pub fn grammar(
     budget: &mut Budget,
 ) -> Result<Grammar, Error> {
     options.whitespace.check()?;
-    let compiled = Schemas::new(schema, options, budget)?.compile()?;
-    let rules = SchemaRules::new(compiled);
-    let start = rules.start()?;
+    let rules = SchemaRules::new(Schemas::new(schema, options, budget)?)?;
+    let start = rules.start();
     Ok(Grammar { rules: Arc::new(rules), start })
 }

@@ -1,211 +1,412 @@
-//! One object shape as a machine over its members: which names may come after which.
-//!
-//! Listed names come in their order; a state is the first name that may still come, and how many
-//! members there were where that is counted.
+//! The objects of one formula: their names, and what each part of the formula asks of each name.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+use crate::error::Error;
 use crate::frontend::json_schema::document::index;
-use crate::frontend::json_schema::options::Additional;
-use crate::frontend::json_schema::reach::Compiled;
-use crate::frontend::json_schema::shape::{ObjectShape, ShapeId};
+use crate::frontend::json_schema::formula::{Formula, FormulaId};
+use crate::frontend::json_schema::name_set::{NameAtom, NameSet};
+use crate::frontend::json_schema::options::KeyOrder;
+use crate::frontend::json_schema::schemas::Schemas;
+use crate::frontend::json_schema::shape::{
+    ANY, Exists, NEVER, ObjectShape, Refusal, StringShape, TermId, TextId,
+};
 use crate::grammar::{Exprs, Spelling, UNBOUNDED};
 
-/// Sorted names in one block of [`ObjectTable::blocks`].
-const BLOCK: usize = 64;
+/// Names up to which a class of names that are not listed becomes a list.
+const FEW_NAMES: usize = 64;
 
-/// What is known of an object shape once its names are sorted.
+/// What is known of a formula once its names are sorted.
 #[derive(Debug)]
 pub(crate) struct ObjectTable {
-    pub(crate) shape: ShapeId,
-    pub(crate) alternative: usize,
+    pub(crate) formula: FormulaId,
     /// The spelled names, sorted.
     pub(crate) names: Vec<Box<[u8]>>,
     /// The member at each place of the sorted names, and the place of each member.
     pub(crate) member_at: Vec<u32>,
-    place_of: Vec<u32>,
-    /// The value of each member; `None` if it must not come.
-    pub(crate) values: Vec<Option<ShapeId>>,
-    /// The first required member from each one on; the number of members for none.
-    next_required: Vec<u32>,
-    /// How many required members, and how many that may come, there are from each one on.
-    required_from: Vec<u32>,
-    alive_from: Vec<u32>,
-    /// The least and the greatest member of each block of the sorted names.
-    blocks: Vec<(u32, u32)>,
-    min: u32,
-    max: u32,
-    /// Whether some name may come that is not listed.
-    pub(crate) has_others: bool,
-    additional: Additional,
+    pub(crate) place_of: Vec<u32>,
+    /// The members by name: first those that come in this order, then those in any.
+    pub(crate) members: Vec<TextId>,
+    pub(crate) ordered: u32,
+    /// What the formula is made of.
+    pub(crate) leaves: FxHashMap<FormulaId, Leaf>,
+    /// The names that are not listed.
+    pub(crate) classes: Vec<NameClass>,
+    /// How far members have to be counted.
+    pub(crate) most_counted: u32,
+    /// Whether some part asks for members that it does not name, or counts them: then all parts
+    /// depend on each other.
+    pub(crate) is_entangled: bool,
 }
 
-/// Where an object stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct At {
-    /// The first member that may still come.
-    pub(crate) next: u32,
-    /// The members so far, as far as they are counted.
-    pub(crate) count: u32,
-    pub(crate) is_first: bool,
+/// Names that are not listed and for which every part of the formula asks the same.
+#[derive(Debug)]
+pub(crate) struct NameClass {
+    set: NameSet,
+    /// The names.
+    pub(crate) strings: Vec<StringShape>,
 }
 
-/// After the opening brace.
-pub(crate) const START: At = At { next: 0, count: 0, is_first: true };
+/// What one part of a formula asks of each member and of each class.
+#[derive(Debug)]
+pub(crate) enum Leaf {
+    Rules {
+        values: Vec<TermId>,
+        is_required: Vec<bool>,
+        /// The members of which something is asked.
+        touched: Vec<u32>,
+        classes: Vec<TermId>,
+        min: u32,
+        max: u32,
+    },
+    Exists {
+        value: TermId,
+        members: Vec<bool>,
+        classes: Vec<bool>,
+    },
+}
+
+impl NameClass {
+    /// Whether every name that is not listed is in the class.
+    pub(crate) fn is_every_name(&self) -> bool {
+        self.strings.contains(&StringShape::default())
+    }
+}
 
 impl ObjectTable {
-    pub(crate) fn new(compiled: &Compiled, shape: ShapeId, alternative: usize) -> Self {
-        let object: &ObjectShape = &compiled.shape(shape).objects[alternative];
-        let count = object.members.len();
-        let spell = |at: usize| spelled(compiled.texts.get(object.members[at].name));
-        let mut sorted: Vec<(Box<[u8]>, u32)> =
-            (0..count).map(|at| (spell(at), index(at))).collect();
+    /// Whether the names are those of one list of rules, in its order.
+    pub(crate) fn is_simple(&self) -> bool {
+        self.leaves.len() == 1
+            && self.ordered as usize == self.members.len()
+            && self.leaves.values().all(|leaf| matches!(leaf, Leaf::Rules { .. }))
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        index(self.members.len())
+    }
+}
+
+impl Schemas {
+    /// The table of a formula that is no union.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn object_table(&mut self, formula: FormulaId) -> Result<u32, Error> {
+        if let Some(&known) = self.reach.table_ids.get(&formula) {
+            return Ok(known);
+        }
+        let table = self.make_table(formula)?;
+        let id = index(self.reach.tables.len());
+        self.reach.tables.push(Arc::new(table));
+        self.reach.table_ids.insert(formula, id);
+        Ok(id)
+    }
+
+    fn make_table(&mut self, formula: FormulaId) -> Result<ObjectTable, Error> {
+        let (objects, exists) = self.leaves_of(formula);
+        let mut names: Vec<TextId> = Vec::new();
+        let mut seen: FxHashSet<TextId> = FxHashSet::default();
+        for is_declared in [true, false] {
+            let members = objects.iter().flat_map(|(_, object)| &object.members);
+            let members = members.filter(|member| member.is_declared == is_declared);
+            names.extend(members.map(|member| member.name).filter(|&name| seen.insert(name)));
+        }
+        let excepted = exists.iter().flat_map(|(_, exists)| exists.except.iter());
+        names.extend(excepted.copied().filter(|&name| seen.insert(name)));
+        let mut ordered = match self.options.key_order {
+            KeyOrder::Declared => names.len(),
+            KeyOrder::Any => 0,
+        };
+        let is_closed = self.formulas.conjuncts(formula).iter().any(|&part| {
+            matches!(self.formulas.get(part), Formula::Object(object) if object.is_closed())
+        });
+        let mut classes =
+            if is_closed { Vec::new() } else { self.classes_of(&objects, &exists)? };
+        let (few, many) = self.few_names(classes, &seen)?;
+        classes = many;
+        if few.is_empty() && self.options.key_order == KeyOrder::Declared {
+            ordered = names.len();
+        }
+        names.extend(few);
+        let mut leaves = FxHashMap::default();
+        for (id, object) in &objects {
+            leaves.insert(*id, self.rules_leaf(object, &names, &classes)?);
+        }
+        for (id, exists) in &exists {
+            leaves.insert(*id, self.exists_leaf(exists, &names, &classes)?);
+        }
+        let most_counted = objects.iter().map(|(_, object)| counted(object)).max().unwrap_or(0);
+        merge_classes(&mut classes, &mut leaves);
+        let mut sorted: Vec<(Box<[u8]>, u32)> = Vec::with_capacity(names.len());
+        for (at, &name) in names.iter().enumerate() {
+            sorted.push((spelled(self.texts.get(name)), index(at)));
+        }
         sorted.sort_unstable();
-        let (names, member_at): (Vec<Box<[u8]>>, Vec<u32>) = sorted.into_iter().unzip();
-        let mut place_of = vec![0; count];
+        let (sorted, member_at): (Vec<Box<[u8]>>, Vec<u32>) = sorted.into_iter().unzip();
+        let mut place_of = vec![0; names.len()];
         for (place, &member) in member_at.iter().enumerate() {
             place_of[member as usize] = index(place);
         }
-        let values: Vec<Option<ShapeId>> =
-            object.members.iter().map(|member| compiled.shape_of(member.value)).collect();
-        let mut next_required = vec![index(count); count + 1];
-        let mut required_from = vec![0; count + 1];
-        let mut alive_from = vec![0; count + 1];
-        for at in (0..count).rev() {
-            let is_required = object.members[at].is_required;
-            next_required[at] = if is_required { index(at) } else { next_required[at + 1] };
-            required_from[at] = required_from[at + 1] + u32::from(is_required);
-            alive_from[at] = alive_from[at + 1] + u32::from(values[at].is_some());
-        }
-        let blocks = member_at.chunks(BLOCK).map(|block| {
-            let least = block.iter().copied().min().unwrap_or(0);
-            (least, block.iter().copied().max().unwrap_or(0))
-        });
-        let classes = compiled.classes(shape, alternative);
-        Self {
-            shape,
-            alternative,
-            blocks: blocks.collect(),
-            names,
+        Ok(ObjectTable {
+            formula,
+            names: sorted,
             member_at,
             place_of,
-            values,
-            next_required,
-            required_from,
-            alive_from,
-            min: object.min,
-            max: object.max,
-            has_others: classes.iter().any(|class| compiled.shape_of(class.value).is_some()),
-            additional: compiled.options.additional,
-        }
+            ordered: index(ordered),
+            members: names,
+            is_entangled: most_counted > 0 || !exists.is_empty(),
+            leaves,
+            classes,
+            most_counted,
+        })
     }
 
-    fn len(&self) -> u32 {
-        index(self.values.len())
-    }
-
-    /// Whether the object may end here.
-    pub(crate) fn may_close(&self, at: At) -> bool {
-        self.required_from[at.next as usize] == 0 && at.count >= self.min
-    }
-
-    /// The members that may come next: a run of their order. Empty if the first is greater.
-    fn window(&self, at: At) -> (u32, u32) {
-        let last = self.next_required[at.next as usize].min(self.len().wrapping_sub(1));
-        if at.next >= self.len() {
-            return (1, 0);
-        }
-        let is_required = self.next_required[at.next as usize] < self.len();
-        let mut first = at.next;
-        if self.is_full(at) {
-            // Only a required member is left to come.
-            if !is_required {
-                return (1, 0);
+    #[expect(clippy::type_complexity, reason = "two lists of parts with their ids")]
+    fn leaves_of(
+        &self,
+        formula: FormulaId,
+    ) -> (Vec<(FormulaId, Arc<ObjectShape>)>, Vec<(FormulaId, Arc<Exists>)>) {
+        let (mut objects, mut exists) = (Vec::new(), Vec::new());
+        let mut seen = FxHashSet::default();
+        let mut todo = vec![formula];
+        while let Some(id) = todo.pop() {
+            if !seen.insert(id) {
+                continue;
             }
-            first = last;
-        }
-        let mut last = last;
-        if !self.has_others && at.count < self.min {
-            // Each member that is passed over is one fewer.
-            let missing = self.min - at.count;
-            let enough = |member: u32| self.alive_from[member as usize] >= missing;
-            let run = first..=last;
-            if !run.clone().any(enough) {
-                return (1, 0);
+            match self.formulas.get(id) {
+                Formula::Never => {}
+                Formula::Any => objects.push((id, Arc::new(ObjectShape::default()))),
+                Formula::Object(object) => objects.push((id, object.clone())),
+                Formula::Exists(leaf) => exists.push((id, leaf.clone())),
+                Formula::And(parts) | Formula::Or(parts) => todo.extend(parts.iter().rev()),
             }
-            last = first
-                + index(
-                    self.alive_from[first as usize..=last as usize]
-                        .partition_point(|&n| n >= missing),
-                )
-                - 1;
         }
-        (first, last)
+        (objects, exists)
     }
 
-    /// Whether another member that is not required would be too many.
-    fn is_full(&self, at: At) -> bool {
-        let required = self.required_from[at.next as usize];
-        self.max < UNBOUNDED && at.count.saturating_add(1).saturating_add(required) > self.max
+    fn classes_of(
+        &mut self,
+        objects: &[(FormulaId, Arc<ObjectShape>)],
+        exists: &[(FormulaId, Arc<Exists>)],
+    ) -> Result<Vec<NameClass>, Error> {
+        let rules = objects.iter().flat_map(|(_, object)| &object.rules).map(|rule| &rule.set);
+        let sets = rules.chain(exists.iter().map(|(_, exists)| &exists.set));
+        let mut atoms: Vec<NameAtom> = Vec::new();
+        for &(atom, _) in sets.flat_map(NameSet::atoms) {
+            if !atoms.contains(&atom) {
+                atoms.push(atom);
+            }
+        }
+        if let Some(classes) = self.alike(objects, exists, &atoms) {
+            return Ok(classes);
+        }
+        let classes = self.name_classes(&atoms)?;
+        Ok(classes.into_iter().map(|(set, strings)| NameClass { set, strings }).collect())
     }
 
-    /// Whether a name that is not listed may come next.
-    pub(crate) fn may_be_other(&self, at: At) -> bool {
-        let is_place = match self.additional {
-            Additional::Anywhere => true,
-            Additional::AfterRequired | Additional::Last => {
-                self.required_from[at.next as usize] == 0
-            }
+    /// One class for all names that match some pattern where all patterns ask for the same: which
+    /// of them match need not be told apart.
+    fn alike(
+        &mut self,
+        objects: &[(FormulaId, Arc<ObjectShape>)],
+        exists: &[(FormulaId, Arc<Exists>)],
+        atoms: &[NameAtom],
+    ) -> Option<Vec<NameClass>> {
+        let ([(_, object)], [], true) = (objects, exists, atoms.len() > 1) else {
+            return None;
         };
-        self.has_others && is_place && !self.is_full(at)
-    }
-
-    /// Where the object stands after a member.
-    pub(crate) fn after(&self, at: At, member: u32) -> At {
-        At { next: member + 1, ..self.counted(at) }
-    }
-
-    /// Where the object stands after a name that is not listed.
-    pub(crate) fn after_other(&self, at: At) -> At {
-        match self.additional {
-            Additional::Last => At { next: self.len(), ..self.counted(at) },
-            Additional::Anywhere | Additional::AfterRequired => self.counted(at),
+        let mut patterns = Vec::with_capacity(atoms.len());
+        let mut value = None;
+        for rule in &object.rules {
+            match rule.set.atoms() {
+                &[(NameAtom::Pattern(pattern), true)] if self.patterns.is_plain(pattern) => {
+                    if *value.get_or_insert(rule.value) != rule.value {
+                        return None;
+                    }
+                    patterns.push(pattern);
+                }
+                others if others.len() == atoms.len() && others.iter().all(|atom| !atom.1) => {}
+                _ => return None,
+            }
         }
-    }
-
-    fn counted(&self, at: At) -> At {
-        let most = if self.max < UNBOUNDED { self.max } else { self.min };
-        At { count: at.count.saturating_add(1).min(most), is_first: false, ..at }
-    }
-
-    /// The first place of the sorted names in `low..high` whose member may come next.
-    pub(crate) fn next_place(&self, at: At, low: u32, high: u32) -> Option<u32> {
-        let (first, last) = self.window(at);
-        let high = high.min(self.len());
-        if first > last || low >= high {
+        if patterns.len() != atoms.len() {
             return None;
         }
-        if last - first < index(BLOCK) {
-            let places = (first..=last).filter(|&member| self.values[member as usize].is_some());
-            let places = places.map(|member| self.place_of[member as usize]);
-            return places.filter(|&place| low <= place && place < high).min();
+        let string = |patterns| StringShape { patterns, ..StringShape::default() };
+        let matching = patterns.iter().map(|&pattern| string(vec![(pattern, true)]));
+        // All patterns count as matching: that asks for their value once, and for nothing else.
+        let mut classes = vec![NameClass {
+            set: NameSet::of(atoms.iter().map(|&atom| (atom, true))),
+            strings: matching.collect(),
+        }];
+        let mut none: Vec<_> = patterns.iter().map(|&pattern| (pattern, false)).collect();
+        none.sort_unstable();
+        let others = string(none);
+        if self.is_string_possible(&others).unwrap_or(true) {
+            let set = NameSet::of(atoms.iter().map(|&atom| (atom, false)));
+            classes.push(NameClass { set, strings: vec![others] });
         }
-        let is_here = |place: u32| {
-            let member = self.member_at[place as usize];
-            first <= member && member <= last && self.values[member as usize].is_some()
-        };
-        let mut place = low;
-        while place < high {
-            let block = place as usize / BLOCK;
-            let end = index((block + 1) * BLOCK).min(high);
-            let (least, greatest) = self.blocks[block];
-            if least <= last
-                && first <= greatest
-                && let Some(found) = (place..end).find(|&place| is_here(place))
-            {
-                return Some(found);
+        Some(classes)
+    }
+
+    /// Takes small classes apart into their names: those not listed yet, and the other classes.
+    fn few_names(
+        &mut self,
+        classes: Vec<NameClass>,
+        listed: &FxHashSet<TextId>,
+    ) -> Result<(Vec<TextId>, Vec<NameClass>), Error> {
+        let (mut few, mut many) = (Vec::new(), Vec::with_capacity(classes.len()));
+        for class in classes {
+            let mut words: Option<Vec<TextId>> = Some(Vec::new());
+            for string in &class.strings {
+                let more = self.few_strings(string, FEW_NAMES)?;
+                words = words.zip(more).map(|(mut words, more)| {
+                    words.extend(more);
+                    words
+                });
             }
-            place = end;
+            match words {
+                Some(words) => {
+                    for word in words {
+                        if !listed.contains(&word) && !few.contains(&word) {
+                            few.push(word);
+                        }
+                    }
+                }
+                None => many.push(class),
+            }
         }
-        None
+        Ok((few, many))
+    }
+
+    /// The strings of a shape if there are no more than `most`.
+    pub(crate) fn few_strings(
+        &mut self,
+        string: &StringShape,
+        most: usize,
+    ) -> Result<Option<Vec<TextId>>, Error> {
+        if let Some(values) = &string.values {
+            return Ok((values.len() <= most).then(|| values.to_vec()));
+        }
+        if string.patterns.is_empty() && string.max > 0 {
+            return Ok(None);
+        }
+        let lengths = (string.min, string.max);
+        let except = (&*string.except, &self.texts);
+        let words =
+            self.patterns.few(&string.patterns, lengths, except, most, &mut self.budget)?;
+        Ok(words.map(|words| words.iter().map(|word| self.texts.id(word)).collect()))
+    }
+
+    fn rules_leaf(
+        &mut self,
+        object: &ObjectShape,
+        names: &[TextId],
+        classes: &[NameClass],
+    ) -> Result<Leaf, Error> {
+        let known: FxHashMap<TextId, usize> =
+            object.members.iter().enumerate().map(|(at, member)| (member.name, at)).collect();
+        let mut values = Vec::with_capacity(names.len());
+        let mut is_required = vec![false; names.len()];
+        let mut touched = Vec::new();
+        for (at, &name) in names.iter().enumerate() {
+            self.budget.tick()?;
+            let value = match known.get(&name) {
+                Some(&place) => {
+                    is_required[at] = object.members[place].is_required;
+                    object.members[place].value
+                }
+                None => self.value_of_other(object, name)?,
+            };
+            if value != ANY || is_required[at] {
+                touched.push(index(at));
+            }
+            values.push(value);
+        }
+        let mut class_values = Vec::with_capacity(classes.len());
+        for class in classes {
+            let rules = object.rules.iter().filter(|rule| rule.set.covers(&class.set));
+            let parts: Vec<TermId> = rules.map(|rule| rule.value).collect();
+            let value = self.terms.and(&parts);
+            if value != NEVER {
+                self.check_names(class)?;
+            }
+            class_values.push(value);
+        }
+        let (min, max) = (object.min, object.max);
+        Ok(Leaf::Rules { values, is_required, touched, classes: class_values, min, max })
+    }
+
+    /// Names that are known only more narrowly cannot be told from the others.
+    fn check_names(&self, class: &NameClass) -> Result<(), Error> {
+        match class.strings.iter().find_map(|string| string.refusal) {
+            Some(Refusal { feature, place }) => {
+                Err(Error::unsupported(feature, self.sources.location(place)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn exists_leaf(
+        &mut self,
+        exists: &Exists,
+        names: &[TextId],
+        classes: &[NameClass],
+    ) -> Result<Leaf, Error> {
+        let mut members = Vec::with_capacity(names.len());
+        for &name in names {
+            let is_excepted = exists.except.binary_search(&name).is_ok();
+            members.push(!is_excepted && self.is_named(&exists.set, name)?);
+        }
+        let classes: Vec<bool> =
+            classes.iter().map(|class| exists.set.covers(&class.set)).collect();
+        Ok(Leaf::Exists { value: exists.value, members, classes })
+    }
+}
+
+/// How far a list of rules counts members.
+fn counted(object: &ObjectShape) -> u32 {
+    if object.max < UNBOUNDED { object.max.max(object.min) } else { object.min }
+}
+
+/// Joins classes for which all leaves ask the same.
+fn merge_classes(classes: &mut Vec<NameClass>, leaves: &mut FxHashMap<FormulaId, Leaf>) {
+    let asks = |at: usize, leaves: &FxHashMap<FormulaId, Leaf>| -> Vec<u32> {
+        let mut asked: Vec<(FormulaId, u32)> = leaves
+            .iter()
+            .map(|(&id, leaf)| match leaf {
+                Leaf::Rules { classes, .. } => (id, classes[at].0),
+                Leaf::Exists { classes, .. } => (id, u32::from(classes[at])),
+            })
+            .collect();
+        asked.sort_unstable();
+        asked.into_iter().map(|(_, asked)| asked).collect()
+    };
+    let mut kept: Vec<usize> = Vec::new();
+    for at in 0..classes.len() {
+        let own = asks(at, leaves);
+        match kept.iter().copied().find(|&known| asks(known, leaves) == own) {
+            Some(known) => {
+                let strings = std::mem::take(&mut classes[at].strings);
+                classes[known].strings.extend(strings);
+            }
+            None => kept.push(at),
+        }
+    }
+    if kept.len() == classes.len() {
+        return;
+    }
+    let mut place = 0;
+    classes.retain(|_| {
+        place += 1;
+        kept.contains(&(place - 1))
+    });
+    for leaf in leaves.values_mut() {
+        match leaf {
+            Leaf::Rules { classes, .. } => *classes = kept.iter().map(|&at| classes[at]).collect(),
+            Leaf::Exists { classes, .. } => *classes = kept.iter().map(|&at| classes[at]).collect(),
+        }
     }
 }
 

@@ -6,24 +6,16 @@ use crate::error::Error;
 use crate::frontend::json_schema::assertions::ObjectKeywords;
 use crate::frontend::json_schema::document::Node;
 use crate::frontend::json_schema::schemas::Schemas;
+use crate::frontend::json_schema::name_set::{NameAtom, NameSet};
 use crate::frontend::json_schema::shape::{
-    ANY, Member, NEVER, ObjectShape, PatternId, Place, Refusal, Rest, Shape, TermId, TextId,
+    ANY, Member, NEVER, NameRule, ObjectShape, PatternId, Place, Shape, TermId, TextId,
 };
 
 /// Members up to which two objects are compared where one lists more than the other.
 const MOST_COMPARED: usize = 8;
 
-impl Shape {
-    /// Every value, where objects have this member: `ANY` for with it, `NEVER` for without it.
-    pub(crate) fn with_member(name: TextId, value: TermId) -> Self {
-        let is_required = value != NEVER;
-        let member = Member { name, value, is_required, is_declared: false };
-        let object = ObjectShape { members: vec![member], ..ObjectShape::default() };
-        Self { objects: vec![object], ..Self::any() }
-    }
-}
-
-impl Schemas<'_> {
+impl Schemas {
+    /// The objects that the object keywords of one schema allow, but for `unevaluatedProperties`.
     pub(crate) fn object(
         &mut self,
         place: Place,
@@ -32,37 +24,39 @@ impl Schemas<'_> {
         let at = |node| Place { node, ..place };
         let mut object = ObjectShape::default();
         (object.min, object.max) = keywords.count;
-        if let Some(names) = keywords.names {
-            object.names = self.schema(at(names))?;
-        }
-        let mut rest = Rest { patterns: Vec::new(), additional: ANY };
-        if let Some(additional) = keywords.additional {
-            rest.additional = self.schema(at(additional))?;
-        }
-        if let Some(node) = keywords.unevaluated {
-            let unevaluated = self.schema(at(node))?;
-            if keywords.additional.is_none() && unevaluated != ANY {
-                if keywords.has_applicators {
-                    object.refusal = Some(Refusal::new("unevaluatedProperties", at(node)));
-                } else {
-                    rest.additional = unevaluated;
+        // What is asked of listed names too comes first.
+        let mut negative = Vec::new();
+        if let Some(patterns) = keywords.patterns {
+            for (pattern, value) in self.pattern_properties(at(patterns))? {
+                let atom = NameAtom::Pattern(pattern);
+                negative.push((atom, false));
+                if value != ANY {
+                    object.rules.push(NameRule { set: NameSet::of([(atom, true)]), value });
                 }
             }
         }
-        if let Some(patterns) = keywords.patterns {
-            rest.patterns = self.pattern_properties(at(patterns))?;
-        }
-        if rest.patterns.is_empty() && rest.additional == ANY {
-            // Nothing is asked of other names.
-        } else {
-            object.rest.push(rest);
+        if let Some(names) = keywords.names {
+            let names = self.schema(at(names))?;
+            match names {
+                ANY => {}
+                NEVER => object.rules.push(NameRule { set: NameSet::EVERY, value: NEVER }),
+                _ => {
+                    let set = NameSet::of([(NameAtom::Strings(names), false)]);
+                    object.rules.push(NameRule { set, value: NEVER });
+                }
+            }
         }
         let mut places: FxHashMap<TextId, usize> = FxHashMap::default();
         if let Some(properties) = keywords.properties {
             self.declare(at(properties), &mut object, &mut places)?;
         }
+        if let Some(additional) = keywords.additional {
+            let value = self.schema(at(additional))?;
+            if value != ANY {
+                object.rules.push(NameRule { set: NameSet::of(negative), value });
+            }
+        }
         if let Some(required) = keywords.required {
-            // draft-03 wrote a flag into the member's own schema.
             for name in self.strings(at(required))? {
                 if let Some(&known) = places.get(&name) {
                     object.members[known].is_required = true;
@@ -74,6 +68,24 @@ impl Schemas<'_> {
             }
         }
         Ok(object.normal())
+    }
+
+    /// Every value, where objects have only such values for a name.
+    pub(crate) fn with_member(&mut self, name: TextId, value: TermId, is_required: bool) -> Shape {
+        let member = Member { name, value, is_required, is_declared: false };
+        let object = ObjectShape { members: vec![member], ..ObjectShape::default() };
+        Shape { objects: self.formulas.object_or_none(object.normal()), ..Shape::any() }
+    }
+
+    /// Every value, where objects have only such values for the names of a set.
+    pub(crate) fn with_others(&mut self, set: NameSet, except: &[TextId], value: TermId) -> Shape {
+        let member = |&name| Member { name, value: ANY, is_required: false, is_declared: false };
+        let object = ObjectShape {
+            members: except.iter().map(member).collect(),
+            rules: vec![NameRule { set, value }],
+            ..ObjectShape::default()
+        };
+        Shape { objects: self.formulas.object_or_none(object.normal()), ..Shape::any() }
     }
 
     fn declare(
@@ -88,14 +100,14 @@ impl Schemas<'_> {
         }
         let count = document.len(properties.node);
         object.members.reserve(count);
-        let applies = object.names != ANY || object.rest.iter().any(|r| !r.patterns.is_empty());
+        let applies = !object.rules.is_empty();
         for at in 0..count {
             self.budget.tick()?;
             let (name, node) = self.sources.document(properties).member(properties.node, at);
             let name = self.texts.id(name);
             let mut value = self.schema(Place { node, ..properties })?;
             if applies {
-                let matching = self.matching(object, name)?;
+                let matching = self.value_of_other(object, name)?;
                 value = self.terms.and2(value, matching);
             }
             if let Some(&known) = places.get(&name) {
@@ -109,7 +121,7 @@ impl Schemas<'_> {
         Ok(())
     }
 
-    fn pattern_properties(&mut self, place: Place) -> Result<Vec<(PatternId, TermId)>, Error> {
+    pub(crate) fn pattern_properties(&mut self, place: Place) -> Result<Vec<(PatternId, TermId)>, Error> {
         let document = self.sources.document(place);
         if !matches!(document.get(place.node), Node::Object { .. }) {
             return Err(self.sources.error("an object is expected here", place));
@@ -120,27 +132,11 @@ impl Schemas<'_> {
             let (name, node) = self.sources.document(place).member(place.node, at);
             let text = self.texts.id(name);
             let value = Place { node, ..place };
-            let pattern = self.patterns.search(text, &self.texts, self.budget);
+            let pattern = self.patterns.search(text, &self.texts, &mut self.budget);
             let pattern = pattern.map_err(|error| error.moved_to(self.sources.location(value)))?;
             patterns.push((pattern, self.schema(value)?));
         }
         Ok(patterns)
-    }
-
-    /// What the patterns and `propertyNames` ask of the value of a declared name.
-    fn matching(&mut self, object: &ObjectShape, name: TextId) -> Result<TermId, Error> {
-        let mut parts = Vec::new();
-        for rest in &object.rest {
-            for &(pattern, value) in &rest.patterns {
-                if self.patterns.has(pattern, name, &self.texts, self.budget)? {
-                    parts.push(value);
-                }
-            }
-        }
-        if !self.may_be_named(object.names, name)? {
-            return Ok(NEVER);
-        }
-        Ok(self.terms.and(&parts))
     }
 
     /// What is asked of the value of a name that is not in `members`.
@@ -150,39 +146,12 @@ impl Schemas<'_> {
         name: TextId,
     ) -> Result<TermId, Error> {
         let mut parts = Vec::new();
-        for rest in &object.rest {
-            let before = parts.len();
-            for &(pattern, value) in &rest.patterns {
-                if self.patterns.has(pattern, name, &self.texts, self.budget)? {
-                    parts.push(value);
-                }
+        for rule in &object.rules {
+            if self.is_named(&rule.set, name)? {
+                parts.push(rule.value);
             }
-            if parts.len() == before {
-                parts.push(rest.additional);
-            }
-        }
-        if !self.may_be_named(object.names, name)? {
-            return Ok(NEVER);
         }
         Ok(self.terms.and(&parts))
-    }
-
-    /// Whether `propertyNames` allows a name.
-    fn may_be_named(&mut self, names: TermId, name: TextId) -> Result<bool, Error> {
-        if names == ANY {
-            return Ok(true);
-        }
-        let Some(shape) = self.try_evaluate(names)? else {
-            // Names are strings: a schema for them has no members that could lead back here.
-            return Err(self.recursive_names(names));
-        };
-        let shape = self.shape(shape).clone();
-        for string in &shape.strings {
-            if self.string_has(string, name)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// What is asked of the value of any name.
@@ -238,36 +207,22 @@ impl Schemas<'_> {
             (true, Some(at)) => (1, at),
             (false, _) => (2, 0),
         });
-        let mut rest: Vec<Rest> = Vec::new();
-        let mut plain = Vec::new();
-        for part in a.rest.iter().chain(&b.rest) {
-            if part.patterns.is_empty() {
-                plain.push(part.additional);
-            } else if !rest.contains(part) {
-                rest.push(part.clone());
+        let mut rules = a.rules.clone();
+        for rule in &b.rules {
+            match rules.iter_mut().find(|known| known.set == rule.set) {
+                Some(known) => known.value = self.terms.and2(known.value, rule.value),
+                None => rules.push(rule.clone()),
             }
         }
-        let additional = self.terms.and(&plain);
-        if additional != ANY {
-            rest.push(Rest { patterns: Vec::new(), additional });
-        }
-        let object = ObjectShape {
-            members,
-            rest,
-            names: self.terms.and2(a.names, b.names),
-            min: a.min.max(b.min),
-            max: a.max.min(b.max),
-            refusal: a.refusal.or(b.refusal),
-        };
-        Ok(object.normal())
+        let (min, max) = (a.min.max(b.min), a.max.min(b.max));
+        Ok(ObjectShape { members, rules, min, max }.normal())
     }
 }
 
 impl ObjectShape {
     /// Whether no name may come but those in `members`.
     pub(crate) fn is_closed(&self) -> bool {
-        self.names == NEVER
-            || self.rest.iter().any(|rest| rest.patterns.is_empty() && rest.additional == NEVER)
+        self.rules.iter().any(|rule| rule.set.is_every() && rule.value == NEVER)
     }
 
     /// Whether it is plain to see that every object of this shape has the other shape too.
@@ -279,22 +234,19 @@ impl ObjectShape {
             }
             None => !member.is_required && (member.value == ANY || self.is_closed()),
         };
-        other.refusal.is_none()
-            && other.names == ANY
-            && other.min <= self.min
+        other.min <= self.min
             && other.max >= self.max
             && other.members.len() <= self.members.len().max(MOST_COMPARED)
             && other.members.iter().all(has)
             // A name that only this shape lists must keep the other's rules too.
-            && (other.rest.is_empty()
-                || (other.rest == self.rest && other.members.len() == self.members.len()))
+            && (other.rules.is_empty()
+                || (other.rules == self.rules && other.members.len() == self.members.len()))
     }
 
     /// The normal form; `None` if it is plain to see that there is no such object.
     pub(crate) fn normal(mut self) -> Option<Self> {
         if self.is_closed() {
-            self.rest = vec![Rest { patterns: Vec::new(), additional: NEVER }];
-            self.names = ANY;
+            self.rules = vec![NameRule { set: NameSet::EVERY, value: NEVER }];
             self.members.retain(|member| member.value != NEVER || member.is_required);
         }
         let mut required = 0_usize;

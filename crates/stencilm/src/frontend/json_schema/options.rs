@@ -12,7 +12,9 @@
 pub struct JsonSchemaOptions {
     /// White space between tokens. None comes before or after the whole value.
     pub whitespace: Whitespace,
-    /// Where names may come that the schema does not list.
+    /// The order in which member names come.
+    pub key_order: KeyOrder,
+    /// Where names may come that the schema does not list, if the order is the declared one.
     pub additional: Additional,
     /// Enforces `format`. Default yes.
     pub formats: Formats,
@@ -59,6 +61,16 @@ impl Default for Whitespace {
     fn default() -> Self {
         Self::Any { cap: Self::DEFAULT_CAP }
     }
+}
+
+/// The order in which member names come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyOrder {
+    /// The order in which the schema first mentions them, as models are trained to write.
+    #[default]
+    Declared,
+    /// Any order. More states are visited: one for each set of names that came so far.
+    Any,
 }
 
 /// Where member names may come that a schema does not list. Listed names come in the order in

@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::frontend::json_schema::formats::Format;
 use crate::frontend::json_schema::options::{Dialect, Formats, JsonSchemaOptions};
 use crate::frontend::json_schema::schemas::Schemas;
-use crate::frontend::json_schema::shape::Place;
+use crate::frontend::json_schema::document::index;
+use crate::frontend::json_schema::shape::{Place, TermId};
 use crate::frontend::json_schema::terms::Term;
 use crate::limits::Budget;
 
@@ -47,17 +48,17 @@ pub fn report(
     budget: &mut Budget,
 ) -> Result<Report, Error> {
     let mut schemas = Schemas::new(schema, options, budget)?;
-    let reached = schemas.explore()?;
+    schemas.compile()?;
     let mut report = Report::default();
     for at in 0..schemas.terms.len() {
-        let term = crate::frontend::json_schema::reach::term_at(at);
+        let term = TermId(index(at));
         if let Term::Schema(place) = *schemas.terms.get(term)
             && schemas.shape_of(term).is_some()
         {
             schemas.describe(place, &mut report);
         }
     }
-    for refusal in reached.refusals {
+    for refusal in std::mem::take(&mut schemas.reach.refusals) {
         let entry = (schemas.pointer(refusal.place), refusal.feature.to_owned());
         if !report.widened.contains(&entry) {
             report.widened.push(entry);
@@ -68,7 +69,7 @@ pub fn report(
     Ok(report)
 }
 
-impl Schemas<'_> {
+impl Schemas {
     fn pointer(&self, place: Place) -> String {
         match self.sources.location(place) {
             crate::error::Location::Pointer(pointer) => pointer,

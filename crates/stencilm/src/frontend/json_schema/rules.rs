@@ -2,16 +2,19 @@
 //! made when it is first entered.
 
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Error;
+use crate::frontend::json_schema::array_states::ItemsAt;
 use crate::frontend::json_schema::document::index;
-use crate::frontend::json_schema::object_table::{At, ObjectTable, START};
-use crate::frontend::json_schema::reach::{Compiled, NameClass};
+use crate::frontend::json_schema::formula::NO_OBJECT;
+use crate::frontend::json_schema::object_states::{At, Name, Object};
+use crate::frontend::json_schema::object_table::{NameClass, ObjectTable};
+use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{ArrayShape, Shape, ShapeId, TermId};
 use crate::frontend::json_schema::{number_text, text_exprs};
 use crate::grammar::{ExprId, Exprs, LiteralId, LiteralsId, RuleId, Rules, UNBOUNDED};
-use crate::limits::{Budget, Cancel};
+use crate::limits::{Budget, Cancel, Limits};
 
 /// Lists of strings up to this length are written into the rule that uses them.
 const FEW_STRINGS: usize = 16;
@@ -22,16 +25,18 @@ const ITEMS_A_RULE: usize = 32;
 /// The rules of one schema.
 #[derive(Debug)]
 pub(crate) struct SchemaRules {
-    compiled: Compiled,
-    tables: RwLock<Tables>,
+    start: RuleId,
+    machine: Mutex<Machine>,
 }
 
-#[derive(Debug, Default)]
-struct Tables {
+/// What the rules are made from; it grows as rules are entered.
+#[derive(Debug)]
+struct Machine {
+    schemas: Schemas,
+    limits: Limits,
     rules: Vec<Rule>,
     ids: FxHashMap<Rule, u32>,
-    objects: Vec<Arc<ObjectTable>>,
-    object_ids: FxHashMap<(ShapeId, usize), u32>,
+    objects: FxHashMap<u32, Object>,
 }
 
 /// What a rule, or a state of an object, is.
@@ -43,98 +48,104 @@ enum Rule {
     Members { object: u32, at: At, depth: u32 },
     /// The rest of an array after so many items.
     Items { shape: ShapeId, alternative: u32, count: u32, depth: u32 },
+    /// The same where more than their number counts.
+    CountedItems { array: u32, at: ItemsAt, depth: u32 },
 }
 
 impl SchemaRules {
-    pub(crate) fn new(compiled: Compiled) -> Self {
-        Self { compiled, tables: RwLock::default() }
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    /// It is malformed, asks for what cannot be enforced, or has no value at all.
+    pub(crate) fn new(mut schemas: Schemas) -> Result<Self, Error> {
+        let shape = schemas.compile()?;
+        let mut machine = Machine {
+            limits: schemas.budget.limits,
+            schemas,
+            rules: Vec::new(),
+            ids: FxHashMap::default(),
+            objects: FxHashMap::default(),
+        };
+        let start = machine.rule(Rule::Value { shape, depth: 0 })?;
+        Ok(Self { start, machine: Mutex::new(machine) })
     }
 
     /// The rule of the whole value.
-    pub(crate) fn start(&self) -> Result<RuleId, Error> {
-        self.rule(Rule::Value { shape: self.compiled.root, depth: 0 })
+    pub(crate) fn start(&self) -> RuleId {
+        self.start
     }
 
-    fn rule(&self, rule: Rule) -> Result<RuleId, Error> {
-        let known =
-            self.tables.read().unwrap_or_else(PoisonError::into_inner).ids.get(&rule).copied();
-        if let Some(id) = known {
+    fn machine(&self) -> MutexGuard<'_, Machine> {
+        self.machine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Machine {
+    fn rule(&mut self, rule: Rule) -> Result<RuleId, Error> {
+        let next = self.rules.len();
+        if let Some(&id) = self.ids.get(&rule) {
             return Ok(RuleId(id));
         }
-        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-        let next = tables.rules.len();
-        if next >= self.compiled.limits.rules {
-            return Err(Error::limit("rules", self.compiled.limits.rules));
+        if next >= self.limits.rules {
+            return Err(Error::limit("rules", self.limits.rules));
         }
-        let id = *tables.ids.entry(rule).or_insert(index(next));
-        if id as usize == next {
-            tables.rules.push(rule);
-        }
-        Ok(RuleId(id))
+        self.rules.push(rule);
+        self.ids.insert(rule, index(next));
+        Ok(RuleId(index(next)))
     }
 
-    fn get(&self, id: u32) -> Rule {
-        self.tables.read().unwrap_or_else(PoisonError::into_inner).rules[id as usize]
-    }
-
-    fn object(&self, id: u32) -> Arc<ObjectTable> {
-        self.tables.read().unwrap_or_else(PoisonError::into_inner).objects[id as usize].clone()
-    }
-
-    fn object_id(&self, shape: ShapeId, alternative: usize) -> u32 {
-        let key = (shape, alternative);
-        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
-        let known = tables.object_ids.get(&key).copied();
-        drop(tables);
-        if let Some(id) = known {
-            return id;
+    fn object(&mut self, id: u32) -> Result<Object, Error> {
+        if let Some(object) = self.objects.get(&id) {
+            return Ok(object.clone());
         }
-        let table = Arc::new(ObjectTable::new(&self.compiled, shape, alternative));
-        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-        let next = index(tables.objects.len());
-        let id = *tables.object_ids.entry(key).or_insert(next);
-        if id == next {
-            tables.objects.push(table);
-        }
-        id
+        let table = self.schemas.reach.tables[id as usize].clone();
+        let object = if table.is_simple() {
+            let ordered = Arc::new(self.schemas.ordered_object(&table)?);
+            Object::Ordered(table, ordered)
+        } else {
+            Object::Any(table)
+        };
+        self.objects.insert(id, object.clone());
+        Ok(object)
     }
 
     /// The object and its state that a number stands for.
     fn state(&self, state: u32) -> Option<(u32, At, u32)> {
-        match self.get(state) {
+        match self.rules[state as usize] {
             Rule::Members { object, at, depth } => Some((object, at, depth)),
-            Rule::Value { .. } | Rule::Items { .. } => None,
+            Rule::Value { .. } | Rule::Items { .. } | Rule::CountedItems { .. } => None,
         }
     }
 
-    fn budget(&self) -> Budget {
-        Budget::new(self.compiled.limits, Cancel::new())
+    /// Work while a text is written has a time limit of its own.
+    fn begin(&mut self) {
+        self.schemas.budget = Budget::new(self.limits, Cancel::new());
     }
 
     /// A value of a term's shape: what is short is written here, the rest is a rule of its own.
-    fn value(&self, term: TermId, depth: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
-        match self.compiled.shape_of(term) {
+    fn value(&mut self, term: TermId, depth: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
+        match self.schemas.live_shape(term)? {
             Some(shape) => self.value_of(shape, depth, exprs),
             None => Ok(exprs.nothing()),
         }
     }
 
-    fn value_of(&self, id: ShapeId, depth: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
-        let shape = self.compiled.shape(id);
+    fn value_of(&mut self, id: ShapeId, depth: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
+        let shape = self.schemas.shape(id).clone();
         let is_short = shape.arrays.is_empty()
-            && shape.objects.is_empty()
+            && shape.objects == NO_OBJECT
             && shape.strings.iter().all(|string| {
                 string.patterns.is_empty()
                     && string.values.as_ref().is_none_or(|values| values.len() <= FEW_STRINGS)
             });
         if is_short {
-            return self.scalars(shape, exprs);
+            return self.scalars(&shape, exprs);
         }
         let rule = self.rule(Rule::Value { shape: id, depth })?;
         Ok(exprs.call(rule))
     }
 
-    fn scalars(&self, shape: &Shape, exprs: &mut Exprs) -> Result<ExprId, Error> {
+    fn scalars(&mut self, shape: &Shape, exprs: &mut Exprs) -> Result<ExprId, Error> {
         let mut choices = Vec::new();
         if shape.null {
             choices.push(exprs.bytes(b"null"));
@@ -145,32 +156,39 @@ impl SchemaRules {
             choices.push(exprs.one_of(words.map(|(_, word)| word)));
         }
         for number in &shape.numbers {
-            let plain = self.compiled.has_plain_integers;
+            let plain = self.schemas.has_plain_integers();
             choices.push(number_text::number(exprs, number, plain));
         }
+        let mut budget = self.schemas.budget.clone();
         for string in &shape.strings {
-            let string = text_exprs::string(&self.compiled, string, exprs, &mut self.budget())?;
+            let string = text_exprs::string(&self.schemas, string, exprs, &mut budget)?;
             choices.push(string);
         }
         Ok(exprs.choice(&choices))
     }
 
-    fn value_body(&self, id: ShapeId, depth: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
-        let shape = self.compiled.shape(id);
-        let mut choices = vec![self.scalars(shape, exprs)?];
+    fn value_body(&mut self, id: ShapeId, depth: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
+        let shape = self.schemas.shape(id).clone();
+        let mut choices = vec![self.scalars(&shape, exprs)?];
         for (alternative, array) in shape.arrays.iter().enumerate() {
-            if self.compiled.is_array_alive(array) {
+            if self.schemas.is_array_alive(array)? {
                 let open = exprs.bytes(b"[");
-                let rest = self.items(id, alternative, 0, depth, exprs)?;
+                let rest = if array.is_plain() {
+                    self.items(id, alternative, 0, depth, exprs)?
+                } else {
+                    let array = self.schemas.array_table(array)?;
+                    let at = self.schemas.reach.array_tables[array as usize].start();
+                    self.counted_items(array, at, depth, exprs)?
+                };
                 choices.push(exprs.seq(&[open, rest]));
             }
         }
-        for (alternative, object) in shape.objects.iter().enumerate() {
-            if self.compiled.is_object_alive(id, alternative, object) {
-                let number = self.object_id(id, alternative);
-                let at = START;
+        for formula in self.schemas.formulas.alternatives(shape.objects) {
+            if self.schemas.is_formula_alive(formula)? {
+                let object = self.schemas.object_table(formula)?;
+                let at = self.schemas.reach.tables[object as usize].start();
                 let open = exprs.bytes(b"{");
-                let state = self.rule(Rule::Members { object: number, at, depth })?;
+                let state = self.rule(Rule::Members { object, at, depth })?;
                 let rest = self.members(state.0, exprs)?;
                 choices.push(exprs.seq(&[open, rest]));
             }
@@ -180,15 +198,16 @@ impl SchemaRules {
 
     /// The rest of an array after `count` items, with its closing bracket.
     fn items(
-        &self,
+        &mut self,
         id: ShapeId,
         alternative: usize,
         count: usize,
         depth: u32,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
-        let array = &self.compiled.shape(id).arrays[alternative];
-        let space = &self.compiled.options.whitespace;
+        let shape = self.schemas.shape(id).clone();
+        let array = &shape.arrays[alternative];
+        let space = self.schemas.options.whitespace.clone();
         let inside = space.inside(depth);
         let lead = space.lead(exprs);
         let close = exprs.bytes(b"]");
@@ -222,6 +241,38 @@ impl SchemaRules {
         Ok(rest)
     }
 
+    /// The rest of an array of which more than its length counts.
+    fn counted_items(
+        &mut self,
+        array: u32,
+        at: ItemsAt,
+        depth: u32,
+        exprs: &mut Exprs,
+    ) -> Result<ExprId, Error> {
+        let table = self.schemas.reach.array_tables[array as usize].clone();
+        let space = self.schemas.options.whitespace.clone();
+        let mut choices = Vec::new();
+        if self.schemas.may_end(&table, at) {
+            let end = if at.is_first { exprs.empty() } else { space.end(exprs, depth) };
+            let close = exprs.bytes(b"]");
+            choices.push(exprs.seq(&[end, close]));
+        }
+        let before =
+            if at.is_first { space.begin(exprs, depth) } else { space.comma(exprs, depth) };
+        let mut more = Vec::new();
+        for (value, next) in self.schemas.item_steps(&table, at)? {
+            let value = self.value(value, space.inside(depth), exprs)?;
+            let rest = self.rule(Rule::CountedItems { array, at: next, depth })?;
+            let rest = exprs.call(rest);
+            more.push(exprs.seq(&[value, rest]));
+        }
+        let more = exprs.choice(&more);
+        choices.push(exprs.seq(&[before, more]));
+        let lead = space.lead(exprs);
+        let either = exprs.choice(&choices);
+        Ok(exprs.seq(&[lead, either]))
+    }
+
     /// One more item and `rest`, or the end where that is allowed.
     fn item_or_end(
         &self,
@@ -232,7 +283,7 @@ impl SchemaRules {
         depth: u32,
         exprs: &mut Exprs,
     ) -> ExprId {
-        let space = &self.compiled.options.whitespace;
+        let space = &self.schemas.options.whitespace;
         let before = if at == 0 { space.begin(exprs, depth) } else { space.comma(exprs, depth) };
         let more = exprs.seq(&[before, item, rest]);
         let close = exprs.bytes(b"]");
@@ -247,13 +298,13 @@ impl SchemaRules {
     /// What follows the leading items (or the first item, if there are none): items of the same
     /// shape, as many as are missing and may come, and the end.
     fn more_items(
-        &self,
+        &mut self,
         array: &ArrayShape,
         count: usize,
         depth: u32,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
-        let space = &self.compiled.options.whitespace;
+        let space = self.schemas.options.whitespace.clone();
         let so_far = index(count.max(1));
         let lead = space.lead(exprs);
         let mut more = exprs.empty();
@@ -270,29 +321,45 @@ impl SchemaRules {
     }
 
     /// The rest of an object in a state, with its closing bracket.
-    fn members(&self, state: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
+    fn members(&mut self, state: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
         let Some((number, at, depth)) = self.state(state) else {
             return Ok(exprs.nothing());
         };
-        let table = self.object(number);
-        let space = &self.compiled.options.whitespace;
+        let object = self.object(number)?;
+        let table = object.table().clone();
+        let high = table.len();
+        let (may_close, has_listed, classes) = match &object {
+            Object::Ordered(_, ordered) => {
+                let classes: Vec<usize> = match ordered.may_be_other(at) {
+                    true => (0..table.classes.len()).collect(),
+                    false => Vec::new(),
+                };
+                let classes =
+                    classes.into_iter().filter(|&class| ordered.classes[class].is_some());
+                let has_listed = ordered.next_place(at, 0, high).is_some();
+                (ordered.may_close(at), has_listed, classes.collect())
+            }
+            Object::Any(_) => {
+                let names = self.schemas.names_at(&table, number, at)?;
+                let has_listed = names.next_place(0, high).is_some();
+                (names.may_close, has_listed, names.classes.clone())
+            }
+        };
+        let space = self.schemas.options.whitespace.clone();
         let mut choices = Vec::new();
-        if table.may_close(at) {
+        if may_close {
             let end = if at.is_first { exprs.empty() } else { space.end(exprs, depth) };
             let close = exprs.bytes(b"}");
             choices.push(exprs.seq(&[end, close]));
         }
         let mut names = Vec::new();
-        let may_be_other = table.may_be_other(at);
-        let classes = self.compiled.classes(table.shape, table.alternative);
-        let is_open = may_be_other && self.open_class(classes).is_some();
-        let high = index(table.names.len());
-        if is_open || table.next_place(at, 0, high).is_some() {
+        let is_open = matches!(classes[..], [class] if table.classes[class].is_every_name());
+        if is_open || has_listed {
             names.push(exprs.names(state, 0, high, 0, is_open));
         }
-        if may_be_other && !is_open {
+        if !is_open {
             for class in classes {
-                names.push(self.class_member(&table, at, depth, class, exprs)?);
+                names.push(self.class_member(&object, number, at, depth, class, exprs)?);
             }
         }
         let before =
@@ -305,69 +372,118 @@ impl SchemaRules {
         Ok(exprs.seq(&[lead, either]))
     }
 
-    /// The class of all names that are not listed, if it is one.
-    fn open_class<'c>(&self, classes: &'c [NameClass]) -> Option<&'c NameClass> {
-        match classes {
-            [class] if class.is_every_name() => self.compiled.shape_of(class.value).map(|_| class),
-            _ => None,
-        }
-    }
-
     /// A name of a class, its closing quote, its value and the rest of the object.
     fn class_member(
-        &self,
-        table: &ObjectTable,
+        &mut self,
+        object: &Object,
+        number: u32,
         at: At,
         depth: u32,
-        class: &NameClass,
+        class: usize,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
-        let Some(value) = self.compiled.shape_of(class.value) else {
-            return Ok(exprs.nothing());
-        };
-        let name = text_exprs::name(&self.compiled, class, exprs, &mut self.budget())?;
+        let table = object.table();
+        let mut budget = self.schemas.budget.clone();
+        let name = text_exprs::name(&self.schemas, &table.classes[class], exprs, &mut budget)?;
         let listed = exprs.one_of(table.names.iter().map(|name| &**name));
         let name = exprs.minus(name, listed);
         let quote = exprs.bytes(b"\"");
-        let object = self.object_id(table.shape, table.alternative);
-        let rest = self.after_value(value, object, table.after_other(at), depth, exprs)?;
+        let rest = self.after(object, number, at, depth, Name::Class(class), exprs)?;
         Ok(exprs.seq(&[name, quote, rest]))
+    }
+
+    /// What follows the closing quote of a name.
+    fn after(
+        &mut self,
+        object: &Object,
+        number: u32,
+        at: At,
+        depth: u32,
+        name: Name,
+        exprs: &mut Exprs,
+    ) -> Result<ExprId, Error> {
+        match object {
+            Object::Ordered(_, ordered) => {
+                let (value, at) = match name {
+                    Name::Member(member) => {
+                        (ordered.values[member as usize], ordered.after(at, member))
+                    }
+                    Name::Class(class) => (ordered.classes[class], ordered.after_other(at)),
+                };
+                match value {
+                    Some(value) => self.after_value(value, number, at, depth, exprs),
+                    None => Ok(exprs.nothing()),
+                }
+            }
+            Object::Any(table) => {
+                let steps = self.schemas.steps(table, at, name)?;
+                let mut choices = Vec::with_capacity(steps.len());
+                for (value, at) in steps {
+                    if let Some(value) = self.schemas.live_shape(value)? {
+                        choices.push(self.after_value(value, number, at, depth, exprs)?);
+                    }
+                }
+                Ok(exprs.choice(&choices))
+            }
+        }
     }
 
     /// The colon, a value and the rest of the object.
     fn after_value(
-        &self,
+        &mut self,
         value: ShapeId,
         object: u32,
         at: At,
         depth: u32,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
-        let space = &self.compiled.options.whitespace;
+        let space = self.schemas.options.whitespace.clone();
         let colon = space.colon(exprs);
         let value = self.value_of(value, space.inside(depth), exprs)?;
         let state = self.rule(Rule::Members { object, at, depth })?;
         let rest = exprs.call(state);
         Ok(exprs.seq(&[colon, value, rest]))
     }
+
+    fn after_name(
+        &mut self,
+        state: u32,
+        name: impl FnOnce(&ObjectTable) -> Option<Name>,
+        exprs: &mut Exprs,
+    ) -> Result<ExprId, Error> {
+        let Some((number, at, depth)) = self.state(state) else {
+            return Ok(exprs.nothing());
+        };
+        let object = self.object(number)?;
+        match name(object.table()) {
+            Some(name) => self.after(&object, number, at, depth, name, exprs),
+            None => Ok(exprs.nothing()),
+        }
+    }
 }
 
 impl Rules for SchemaRules {
     fn body(&self, rule: RuleId, exprs: &mut Exprs) -> Result<ExprId, Error> {
-        match self.get(rule.0) {
-            Rule::Value { shape, depth } => self.value_body(shape, depth, exprs),
-            Rule::Members { .. } => self.members(rule.0, exprs),
+        let mut machine = self.machine();
+        machine.begin();
+        match machine.rules[rule.0 as usize] {
+            Rule::Value { shape, depth } => machine.value_body(shape, depth, exprs),
+            Rule::Members { .. } => machine.members(rule.0, exprs),
             Rule::Items { shape, alternative, count, depth } => {
-                self.items(shape, alternative as usize, count as usize, depth, exprs)
+                machine.items(shape, alternative as usize, count as usize, depth, exprs)
+            }
+            Rule::CountedItems { array, at, depth } => {
+                machine.counted_items(array, at, depth, exprs)
             }
         }
     }
 
     fn name(&self, rule: RuleId) -> String {
-        match self.get(rule.0) {
+        match self.machine().rules[rule.0 as usize] {
             Rule::Value { shape, .. } => format!("value_{}", shape.0),
             Rule::Members { object, at, .. } => format!("object_{object}_{}", at.next),
             Rule::Items { shape, count, .. } => format!("array_{}_{count}", shape.0),
+            Rule::CountedItems { array, at, .. } => format!("items_{array}_{}", at.count),
         }
     }
 
@@ -378,42 +494,41 @@ impl Rules for SchemaRules {
     }
 
     fn object_of(&self, state: u32) -> u32 {
-        self.state(state).map_or(0, |(object, ..)| object)
+        self.machine().state(state).map_or(0, |(object, ..)| object)
     }
 
     fn names(&self, object: u32, exprs: &mut Exprs) -> LiteralsId {
-        let table = self.object(object);
+        let table = self.machine().schemas.reach.tables[object as usize].clone();
         let names: Vec<LiteralId> = table.names.iter().map(|name| exprs.literal_id(name)).collect();
         exprs.literal_list(names)
     }
 
     fn next_name(&self, state: u32, low: u32, high: u32) -> Option<u32> {
-        let (object, at, _) = self.state(state)?;
-        self.object(object).next_place(at, low, high)
+        let mut machine = self.machine();
+        let (number, at, _) = machine.state(state)?;
+        match machine.object(number).ok()? {
+            Object::Ordered(_, ordered) => ordered.next_place(at, low, high),
+            // The body of the state asked before.
+            Object::Any(table) => {
+                machine.schemas.names_at(&table, number, at).ok()?.next_place(low, high)
+            }
+        }
     }
 
     fn after_name(&self, state: u32, name: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
-        let Some((object, at, depth)) = self.state(state) else {
-            return Ok(exprs.nothing());
-        };
-        let table = self.object(object);
-        let member = table.member_at[name as usize];
-        match table.values[member as usize] {
-            Some(value) => self.after_value(value, object, table.after(at, member), depth, exprs),
-            None => Ok(exprs.nothing()),
-        }
+        let mut machine = self.machine();
+        machine.begin();
+        let member = |table: &ObjectTable| Some(Name::Member(table.member_at[name as usize]));
+        machine.after_name(state, member, exprs)
     }
 
     fn after_other_name(&self, state: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {
-        let Some((object, at, depth)) = self.state(state) else {
-            return Ok(exprs.nothing());
+        let mut machine = self.machine();
+        machine.begin();
+        // Only where all other names are one class.
+        let class = |table: &ObjectTable| {
+            table.classes.iter().position(NameClass::is_every_name).map(Name::Class)
         };
-        let table = self.object(object);
-        let classes = self.compiled.classes(table.shape, table.alternative);
-        let class = self.open_class(classes);
-        match class.and_then(|class| self.compiled.shape_of(class.value)) {
-            Some(value) => self.after_value(value, object, table.after_other(at), depth, exprs),
-            None => Ok(exprs.nothing()),
-        }
+        machine.after_name(state, class, exprs)
     }
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::frontend::json_schema::document::{Node, index};
+use crate::frontend::json_schema::formula::{FormulaId, Formulas};
 use crate::frontend::json_schema::options::JsonSchemaOptions;
+use crate::frontend::json_schema::reach::Reach;
 use crate::frontend::json_schema::shape::{ANY, NEVER, Place, Shape, ShapeId, TermId, TextId};
 use crate::frontend::json_schema::sources::Sources;
 use crate::frontend::json_schema::terms::{Term, Terms};
@@ -20,13 +22,18 @@ pub(crate) const ANY_SHAPE: ShapeId = ShapeId(0);
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Schemas<'a> {
-    pub(crate) options: &'a JsonSchemaOptions,
-    pub(crate) budget: &'a mut Budget,
+pub(crate) struct Schemas {
+    pub(crate) options: JsonSchemaOptions,
+    pub(crate) budget: Budget,
     pub(crate) sources: Sources,
     pub(crate) texts: Texts,
     pub(crate) patterns: Patterns,
     pub(crate) terms: Terms,
+    pub(crate) formulas: Formulas,
+    /// What is outside of a formula.
+    pub(crate) negated: FxHashMap<FormulaId, FormulaId>,
+    /// Which shapes have values, and what the objects of a formula look like.
+    pub(crate) reach: Reach,
     pub(crate) shapes: Vec<Arc<Shape>>,
     shape_ids: FxHashMap<Arc<Shape>, ShapeId>,
     progress: Vec<Progress>,
@@ -55,26 +62,29 @@ const MOST_LEVELS: u32 = 6;
 /// Branches of a `oneOf` whose pairs are written out for its negation.
 const MOST_PAIRED: usize = 24;
 
-impl<'a> Schemas<'a> {
+impl Schemas {
     /// Reads the main document.
     ///
     /// # Errors
     /// It is no JSON.
     pub(crate) fn new(
         text: &str,
-        options: &'a JsonSchemaOptions,
-        budget: &'a mut Budget,
+        options: &JsonSchemaOptions,
+        budget: &Budget,
     ) -> Result<Self, Error> {
         if text.len() > budget.limits.source_bytes {
             return Err(Error::limit("source_bytes", budget.limits.source_bytes));
         }
         let mut schemas = Self {
-            options,
-            budget,
+            options: options.clone(),
+            budget: budget.clone(),
             sources: Sources::new(text, options)?,
             texts: Texts::default(),
             patterns: Patterns::default(),
             terms: Terms::default(),
+            formulas: Formulas::default(),
+            negated: FxHashMap::default(),
+            reach: Reach::default(),
             shapes: Vec::new(),
             shape_ids: FxHashMap::default(),
             progress: Vec::new(),
@@ -232,8 +242,10 @@ impl<'a> Schemas<'a> {
             | Term::Assertions(_)
             | Term::Value(_)
             | Term::Present(_)
-            | Term::Absent(_)
-            | Term::Null => Vec::new(),
+            | Term::Member(..)
+            | Term::Others { .. }
+            | Term::Items { .. }
+            | Term::Scalar(_) => Vec::new(),
         })
     }
 
@@ -271,8 +283,10 @@ impl<'a> Schemas<'a> {
             | Term::One(..)
             | Term::Not(..)
             | Term::Present(_)
-            | Term::Absent(_)
-            | Term::Null => None,
+            | Term::Member(..)
+            | Term::Others { .. }
+            | Term::Items { .. }
+            | Term::Scalar(_) => None,
         })
     }
 
@@ -285,23 +299,24 @@ impl<'a> Schemas<'a> {
             Term::Assertions(place) => self.assertions(place)?,
             Term::Value(place) => self.value(place)?,
             Term::And(parts) => {
-                let mut all = ANY_SHAPE;
-                for &part in &parts {
-                    all = self.meet_ids(all, self.known(part))?;
-                }
-                return Ok(all);
+                let parts: Vec<ShapeId> = parts.iter().map(|&part| self.known(part)).collect();
+                return self.meet_all(&parts);
             }
             Term::Or(parts) => {
                 let mut any = Shape::default();
+                let mut objects = Vec::with_capacity(parts.len());
                 for &part in &parts {
-                    any.unite((**self.shape(self.known(part))).clone());
+                    let shape = (**self.shape(self.known(part))).clone();
+                    objects.push(shape.objects);
+                    any.unite(shape);
                     self.check_size(&any)?;
                 }
+                any.objects = self.formulas.or(&objects);
                 any
             }
             Term::One(place, parts) => {
                 let shapes: Vec<ShapeId> = parts.iter().map(|&part| self.known(part)).collect();
-                self.exactly_one(place, &parts, &shapes)?
+                self.exactly_one(place, &shapes)?
             }
             Term::Not(..) if self.lowered.contains_key(&term) => {
                 return Ok(self.known(self.lowered[&term]));
@@ -310,9 +325,11 @@ impl<'a> Schemas<'a> {
                 let inner = self.shape(self.known(inner)).clone();
                 self.complement(place, &inner)?
             }
-            Term::Present(name) => Shape::with_member(name, ANY),
-            Term::Absent(name) => Shape::with_member(name, NEVER),
-            Term::Null => Shape { null: true, ..Shape::default() },
+            Term::Present(name) => self.with_member(name, ANY, true),
+            Term::Member(name, value) => self.with_member(name, value, false),
+            Term::Items { from, to, value } => Self::with_items(from, to, value),
+            Term::Others { set, except, value } => self.with_others(set, &except, value),
+            Term::Scalar(scalar) => Self::scalar_shape(&scalar),
         };
         Ok(self.intern(shape))
     }

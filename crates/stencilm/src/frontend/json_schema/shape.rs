@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use crate::frontend::json_schema::decimal::Decimal;
 use crate::frontend::json_schema::document::NodeId;
+use crate::frontend::json_schema::formula::{ANY_OBJECT, FormulaId, NO_OBJECT};
+use crate::frontend::json_schema::name_set::NameSet;
 use crate::grammar::UNBOUNDED;
 
 /// A value of one of the documents.
@@ -56,7 +58,7 @@ pub(crate) struct Shape {
     pub(crate) numbers: Vec<NumberShape>,
     pub(crate) strings: Vec<StringShape>,
     pub(crate) arrays: Vec<ArrayShape>,
-    pub(crate) objects: Vec<ObjectShape>,
+    pub(crate) objects: FormulaId,
 }
 
 /// Which numbers count by their fraction.
@@ -110,7 +112,21 @@ pub(crate) struct ArrayShape {
     pub(crate) items: TermId,
     pub(crate) min: u32,
     pub(crate) max: u32,
+    pub(crate) contains: Vec<Contains>,
+    /// Where the keyword stands that asks for different items.
+    pub(crate) unique: Option<Place>,
     pub(crate) refusal: Option<Refusal>,
+}
+
+/// How many of some items have a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Contains {
+    /// The items from here on, up to there.
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) value: TermId,
+    pub(crate) min: u32,
+    pub(crate) max: u32,
 }
 
 /// A named member of an object.
@@ -124,26 +140,32 @@ pub(crate) struct Member {
     pub(crate) is_declared: bool,
 }
 
-/// What one schema asks of the members that it does not name.
+/// What is asked of each member whose name is in a set, unless `members` names it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Rest {
-    pub(crate) patterns: Vec<(PatternId, TermId)>,
-    /// For names that match none of the patterns.
-    pub(crate) additional: TermId,
+pub(crate) struct NameRule {
+    pub(crate) set: NameSet,
+    pub(crate) value: TermId,
 }
 
-/// Objects.
+/// Objects that keep a list of rules, all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ObjectShape {
     /// In the order in which they come: the declared ones, then the others.
     pub(crate) members: Vec<Member>,
     /// All of these hold for every name that is not in `members`.
-    pub(crate) rest: Vec<Rest>,
-    /// What the names themselves are, as strings.
-    pub(crate) names: TermId,
+    pub(crate) rules: Vec<NameRule>,
     pub(crate) min: u32,
     pub(crate) max: u32,
-    pub(crate) refusal: Option<Refusal>,
+}
+
+/// Objects that have a member with a name in a set, but none of the excepted ones, and with this
+/// value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Exists {
+    pub(crate) set: NameSet,
+    /// Sorted.
+    pub(crate) except: Arc<[TextId]>,
+    pub(crate) value: TermId,
 }
 
 /// Every value.
@@ -160,7 +182,7 @@ impl Shape {
             numbers: vec![NumberShape::default()],
             strings: vec![StringShape::default()],
             arrays: vec![ArrayShape::default()],
-            objects: vec![ObjectShape::default()],
+            objects: ANY_OBJECT,
         }
     }
 
@@ -170,10 +192,10 @@ impl Shape {
             && self.numbers.is_empty()
             && self.strings.is_empty()
             && self.arrays.is_empty()
-            && self.objects.is_empty()
+            && self.objects == NO_OBJECT
     }
 
-    /// Adds the values of `other`.
+    /// Adds the values of `other` but for its objects.
     pub(crate) fn unite(&mut self, other: Self) {
         self.null |= other.null;
         self.bools |= other.bools;
@@ -187,12 +209,11 @@ impl Shape {
         unite(&mut self.numbers, numbers, &NumberShape::default());
         unite(&mut self.strings, strings, &StringShape::default());
         unite(&mut self.arrays, other.arrays, &ArrayShape::default());
-        unite(&mut self.objects, other.objects, &ObjectShape::default());
     }
 
     /// How many alternatives there are.
     pub(crate) fn len(&self) -> usize {
-        self.numbers.len() + self.strings.len() + self.arrays.len() + self.objects.len()
+        self.numbers.len() + self.strings.len() + self.arrays.len()
     }
 
     /// The first assertion that cannot be enforced.
@@ -200,8 +221,7 @@ impl Shape {
         let numbers = self.numbers.iter().filter_map(|number| number.refusal);
         let strings = self.strings.iter().filter_map(|string| string.refusal);
         let arrays = self.arrays.iter().filter_map(|array| array.refusal);
-        let objects = self.objects.iter().filter_map(|object| object.refusal);
-        numbers.chain(strings).chain(arrays).chain(objects).next()
+        numbers.chain(strings).chain(arrays).next()
     }
 }
 
@@ -267,19 +287,20 @@ impl Default for StringShape {
 
 impl Default for ArrayShape {
     fn default() -> Self {
-        Self { prefix: Vec::new(), items: ANY, min: 0, max: UNBOUNDED, refusal: None }
+        Self {
+            prefix: Vec::new(),
+            items: ANY,
+            min: 0,
+            max: UNBOUNDED,
+            contains: Vec::new(),
+            unique: None,
+            refusal: None,
+        }
     }
 }
 
 impl Default for ObjectShape {
     fn default() -> Self {
-        Self {
-            members: Vec::new(),
-            rest: Vec::new(),
-            names: ANY,
-            min: 0,
-            max: UNBOUNDED,
-            refusal: None,
-        }
+        Self { members: Vec::new(), rules: Vec::new(), min: 0, max: UNBOUNDED }
     }
 }

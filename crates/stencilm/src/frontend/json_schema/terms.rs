@@ -6,7 +6,9 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::frontend::json_schema::array_states::Scalar;
 use crate::frontend::json_schema::document::index;
+use crate::frontend::json_schema::name_set::NameSet;
 use crate::frontend::json_schema::shape::{ANY, NEVER, Place, TermId, TextId};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,9 +28,23 @@ pub(crate) enum Term {
     Not(Place, TermId),
     /// An object with this member, or no object.
     Present(TextId),
-    /// An object without this member, or no object.
-    Absent(TextId),
-    Null,
+    /// An object whose member of this name, if there is one, has this value, or no object.
+    Member(TextId, TermId),
+    /// The same for the members with names in a set, the excepted ones aside.
+    Others {
+        set: NameSet,
+        /// Sorted.
+        except: Box<[TextId]>,
+        value: TermId,
+    },
+    /// An array whose items from one place on, up to another, have this value, or no array.
+    Items {
+        from: u32,
+        to: u32,
+        value: TermId,
+    },
+    /// One value.
+    Scalar(Scalar),
 }
 
 /// The table of terms.

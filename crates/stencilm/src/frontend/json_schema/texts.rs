@@ -11,7 +11,7 @@ use crate::frontend::json_schema::shape::{PatternId, TextId};
 use crate::frontend::regex::{Kind, Mode, Node, Regex, RegexOptions, Side, parse};
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
-use crate::residual::emptiness::is_empty;
+use crate::residual::emptiness::{few_words, is_empty};
 
 /// The table of texts.
 #[derive(Debug, Default)]
@@ -158,6 +158,17 @@ impl Patterns {
         (except, texts): (&[TextId], &Texts),
         budget: &mut Budget,
     ) -> Result<bool, Error> {
+        let all = self.all(languages, (min, max), (except, texts), budget)?;
+        is_empty(self.scratch.get_or_insert_default(), all, budget)
+    }
+
+    fn all(
+        &mut self,
+        languages: &[(PatternId, bool)],
+        (min, max): (u32, u32),
+        (except, texts): (&[TextId], &Texts),
+        budget: &mut Budget,
+    ) -> Result<ExprId, Error> {
         let mut parts = Vec::with_capacity(languages.len() + 2);
         for &(id, is_in) in languages {
             parts.push((self.scratch(id, budget)?, is_in));
@@ -173,8 +184,28 @@ impl Patterns {
             let except = scratch.one_of(except.iter().map(|&text| texts.get(text).as_bytes()));
             parts.push(scratch.not(except));
         }
-        let all = scratch.and(&parts);
-        is_empty(scratch, all, budget)
+        Ok(scratch.and(&parts))
+    }
+
+    /// The texts that are in (or, for `false`, not in) all these languages, if there are no more
+    /// than `most`; of these lengths, the excepted ones aside.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn few(
+        &mut self,
+        languages: &[(PatternId, bool)],
+        (min, max): (u32, u32),
+        (except, texts): (&[TextId], &Texts),
+        most: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<Vec<String>>, Error> {
+        let all = self.all(languages, (min, max), (except, texts), budget)?;
+        let scratch = self.scratch.get_or_insert_default();
+        let words = few_words(scratch, all, most, budget)?;
+        Ok(words.and_then(|words| {
+            words.into_iter().map(|word| String::from_utf8(word).ok()).collect()
+        }))
     }
 
     /// Whether it is plain to see that some text is in a language: nothing but `^` in front and

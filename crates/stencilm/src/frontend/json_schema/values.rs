@@ -7,20 +7,24 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::frontend::json_schema::decimal::Decimal;
 use crate::frontend::json_schema::document::Node;
+use crate::frontend::json_schema::formula::FormulaId;
+use crate::frontend::json_schema::name_set::NameSet;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, Member, NEVER, NumberShape, ObjectShape, Place, Rest, Shape, StringShape,
+    ArrayShape, Member, NEVER, NameRule, NumberShape, ObjectShape, Place, Shape, StringShape,
     TermId, TextId,
 };
 use crate::frontend::json_schema::terms::Term;
 
-impl Schemas<'_> {
+impl Schemas {
     /// The value at a place.
     pub(crate) fn value(&mut self, place: Place) -> Result<Shape, Error> {
         let mut shape = Shape::default();
         let mut strings = Vec::new();
         let mut numbers = Vec::new();
-        self.add_value(place, &mut shape, &mut strings, &mut numbers)?;
+        let mut objects = Vec::new();
+        self.add_value(place, &mut shape, &mut strings, &mut numbers, &mut objects)?;
+        shape.objects = self.formulas.or(&objects);
         add_scalars(&mut shape, strings, numbers);
         Ok(shape)
     }
@@ -33,10 +37,13 @@ impl Schemas<'_> {
         let mut shape = Shape::default();
         let mut strings = Vec::new();
         let mut numbers = Vec::new();
+        let mut objects = Vec::new();
         for node in self.sources.document(place).items(place.node).to_vec() {
             self.budget.tick()?;
-            self.add_value(Place { node, ..place }, &mut shape, &mut strings, &mut numbers)?;
+            let place = Place { node, ..place };
+            self.add_value(place, &mut shape, &mut strings, &mut numbers, &mut objects)?;
         }
+        shape.objects = self.formulas.or(&objects);
         add_scalars(&mut shape, strings, numbers);
         Ok(shape)
     }
@@ -47,6 +54,7 @@ impl Schemas<'_> {
         shape: &mut Shape,
         strings: &mut Vec<TextId>,
         numbers: &mut Vec<Decimal>,
+        objects: &mut Vec<FormulaId>,
     ) -> Result<(), Error> {
         let document = self.sources.document(place);
         match document.get(place.node) {
@@ -59,10 +67,9 @@ impl Schemas<'_> {
                 let prefix = items.into_iter().map(|node| self.written(Place { node, ..place }));
                 let array = ArrayShape {
                     prefix: prefix.collect(),
-                    items: ANY,
                     min: len,
                     max: len,
-                    refusal: None,
+                    ..ArrayShape::default()
                 };
                 if !shape.arrays.contains(&array) {
                     shape.arrays.push(array);
@@ -80,11 +87,9 @@ impl Schemas<'_> {
                         None => members.push(member),
                     }
                 }
-                let rest = vec![Rest { patterns: Vec::new(), additional: NEVER }];
-                let object = ObjectShape { members, rest, ..ObjectShape::default() };
-                if !shape.objects.contains(&object) {
-                    shape.objects.push(object);
-                }
+                let rules = vec![NameRule { set: NameSet::EVERY, value: NEVER }];
+                let object = ObjectShape { members, rules, ..ObjectShape::default() };
+                objects.push(self.formulas.object(object));
             }
         }
         Ok(())

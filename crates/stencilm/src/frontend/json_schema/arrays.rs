@@ -1,0 +1,213 @@
+//! The array keywords of one schema as a shape, and the algebra of such shapes.
+
+use crate::error::Error;
+use crate::frontend::json_schema::assertions::ArrayKeywords;
+use crate::frontend::json_schema::document::{Node, index};
+use crate::frontend::json_schema::options::Dialect;
+use crate::frontend::json_schema::schemas::Schemas;
+use crate::frontend::json_schema::shape::{
+    ANY, ArrayShape, Contains, NEVER, Place, Refusal, Shape, TermId,
+};
+use crate::grammar::UNBOUNDED;
+
+impl Schemas {
+    /// The arrays that the array keywords of one schema allow, but for `unevaluatedItems`.
+    pub(crate) fn array(
+        &mut self,
+        place: Place,
+        keywords: &ArrayKeywords,
+    ) -> Result<Option<ArrayShape>, Error> {
+        let at = |node| Place { node, ..place };
+        let mut array = ArrayShape::default();
+        (array.min, array.max) = keywords.count;
+        let mut rest = keywords.items;
+        let mut prefix = keywords.prefix;
+        // Until 2019-09, a list of schemas in `items` was what `prefixItems` is now.
+        if let Some(items) = keywords.items
+            && keywords.prefix.is_none()
+            && matches!(self.sources.document(place).get(items), Node::Array { .. })
+        {
+            prefix = Some(items);
+            rest = keywords.additional;
+        }
+        if let Some(prefix) = prefix {
+            if !matches!(self.sources.document(place).get(prefix), Node::Array { .. }) {
+                return Err(self.sources.error("an array is expected here", at(prefix)));
+            }
+            for node in self.sources.document(place).items(prefix).to_vec() {
+                array.prefix.push(self.schema(at(node))?);
+            }
+        }
+        if let Some(rest) = rest {
+            array.items = self.schema(at(rest))?;
+        }
+        if let Some(node) = keywords.contains {
+            let value = self.schema(at(node))?;
+            let (min, max) = self.contained(place)?;
+            array.contains.push(Contains { from: 0, to: UNBOUNDED, value, min, max });
+        }
+        array.unique = keywords.unique.map(at);
+        Ok(array.normal())
+    }
+
+    /// `minContains` and `maxContains`.
+    fn contained(&self, schema: Place) -> Result<(u32, u32), Error> {
+        let document = self.sources.document(schema);
+        let has_counts = self.sources.dialect(schema) >= Dialect::Draft2019;
+        let find = |keyword| document.find(schema.node, keyword).filter(|_| has_counts);
+        let count = |node| self.count(Place { node, ..schema });
+        let min = find("minContains").map_or(Ok(1), count)?;
+        let max = find("maxContains").map_or(Ok(UNBOUNDED), count)?;
+        Ok((min, max))
+    }
+
+    /// Every value, where arrays have only such items from one place on, up to another.
+    pub(crate) fn with_items(from: u32, to: u32, value: TermId) -> Shape {
+        let mut prefix = vec![ANY; from as usize];
+        let mut items = value;
+        if to < UNBOUNDED {
+            prefix.resize(to as usize, value);
+            items = ANY;
+        }
+        let array = ArrayShape { prefix, items, ..ArrayShape::default() };
+        Shape { arrays: array.normal().into_iter().collect(), ..Shape::any() }
+    }
+
+    /// The arrays of both shapes.
+    pub(crate) fn meet_arrays(&mut self, a: &ArrayShape, b: &ArrayShape) -> Option<ArrayShape> {
+        let count = a.prefix.len().max(b.prefix.len());
+        let prefix =
+            (0..count).map(|at| self.terms.and2(a.item(at), b.item(at))).collect();
+        let mut contains = a.contains.clone();
+        contains.extend(b.contains.iter().cloned());
+        let array = ArrayShape {
+            prefix,
+            items: self.terms.and2(a.items, b.items),
+            min: a.min.max(b.min),
+            max: a.max.min(b.max),
+            contains,
+            unique: a.unique.or(b.unique),
+            refusal: a.refusal.or(b.refusal),
+        };
+        array.normal()
+    }
+
+    /// The arrays that do not have a shape.
+    pub(crate) fn arrays_outside(
+        &mut self,
+        array: &ArrayShape,
+        refusal: Refusal,
+    ) -> Vec<ArrayShape> {
+        let any = ArrayShape::default;
+        let mut outside = Vec::new();
+        if array.min > 0 {
+            outside.push(ArrayShape { max: array.min - 1, ..any() });
+        }
+        if array.max < UNBOUNDED {
+            outside.push(ArrayShape { min: array.max + 1, ..any() });
+        }
+        let len = index(array.prefix.len());
+        for (at, &item) in array.prefix.iter().enumerate() {
+            let broken = self.terms.not(refusal.place, item);
+            if broken != NEVER {
+                let mut prefix = vec![ANY; at];
+                prefix.push(broken);
+                outside.extend(ArrayShape { prefix, min: index(at) + 1, ..any() }.normal());
+            }
+        }
+        if array.items != ANY {
+            let value = self.terms.not(refusal.place, array.items);
+            let broken = Contains { from: len, to: array.max, value, min: 1, max: UNBOUNDED };
+            outside.extend(ArrayShape { contains: vec![broken], ..any() }.normal());
+        }
+        for contains in &array.contains {
+            if contains.min > 0 {
+                let fewer = Contains { min: 0, max: contains.min - 1, ..contains.clone() };
+                outside.extend(ArrayShape { contains: vec![fewer], ..any() }.normal());
+            }
+            if contains.max < UNBOUNDED {
+                let more = Contains { min: contains.max + 1, max: UNBOUNDED, ..contains.clone() };
+                outside.extend(ArrayShape { contains: vec![more], ..any() }.normal());
+            }
+        }
+        if array.unique.is_some() || array.refusal.is_some() {
+            outside.push(ArrayShape { refusal: Some(refusal), ..any() });
+        }
+        outside
+    }
+}
+
+impl ArrayShape {
+    /// What is asked of the item at a place.
+    pub(crate) fn item(&self, at: usize) -> TermId {
+        self.prefix.get(at).copied().unwrap_or(self.items)
+    }
+
+    /// Whether items are asked for by their places alone.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.contains.is_empty() && self.unique.is_none()
+    }
+
+    /// The normal form; `None` if it is plain to see that there is no such array.
+    pub(crate) fn normal(mut self) -> Option<Self> {
+        if let Some(at) = self.prefix.iter().position(|&item| item == NEVER) {
+            self.max = self.max.min(index(at));
+        }
+        let len = index(self.prefix.len());
+        if self.items == NEVER {
+            self.max = self.max.min(len);
+        }
+        if self.max <= len {
+            self.prefix.truncate(usize::try_from(self.max).unwrap_or(usize::MAX));
+            self.items = ANY;
+        }
+        while self.prefix.last() == Some(&self.items) {
+            self.prefix.pop();
+        }
+        for mut contains in std::mem::take(&mut self.contains) {
+            contains.to = contains.to.min(self.max);
+            let is_every = contains.value == ANY
+                || (self.prefix.is_empty() && contains.value == self.items);
+            if contains.value == NEVER || contains.from >= contains.to {
+                contains.max = 0;
+            } else if is_every && contains.from == 0 && contains.to == self.max {
+                // It counts all items.
+                self.min = self.min.max(contains.min);
+                self.max = self.max.min(contains.max);
+                continue;
+            }
+            if contains.min > contains.max || contains.min > contains.to.saturating_sub(contains.from) {
+                return None;
+            }
+            if contains.max == 0 && (contains.value == NEVER || contains.from >= contains.to) {
+                continue;
+            }
+            if contains.max >= contains.to.saturating_sub(contains.from) {
+                contains.max = UNBOUNDED;
+            }
+            if contains.min == 0 && contains.max == UNBOUNDED {
+                continue;
+            }
+            if contains.min > 0 {
+                self.min = self.min.max(contains.from.saturating_add(contains.min));
+            }
+            let same = self.contains.iter_mut().find(|known| {
+                (known.from, known.to, known.value) == (contains.from, contains.to, contains.value)
+            });
+            match same {
+                Some(known) => {
+                    known.min = known.min.max(contains.min);
+                    known.max = known.max.min(contains.max);
+                    if known.min > known.max {
+                        return None;
+                    }
+                }
+                None => self.contains.push(contains),
+            }
+        }
+        if self.max <= 1 {
+            self.unique = None;
+        }
+        (self.min <= self.max).then_some(self)
+    }
+}

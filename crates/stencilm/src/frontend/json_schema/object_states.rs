@@ -1,0 +1,375 @@
+//! The states of an object: which names may come next, what their values are, and where the object
+//! stands then.
+//!
+//! A state holds what is left of the formula. A member splits each part of it into what its value
+//! must be and what remains; parts that say the same of a name are told apart no further.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::frontend::json_schema::document::index;
+use crate::frontend::json_schema::formula::{ANY_OBJECT, Formula, FormulaId, NO_OBJECT};
+use crate::frontend::json_schema::object_table::{Leaf, ObjectTable};
+use crate::frontend::json_schema::options::{Additional, KeyOrder};
+use crate::frontend::json_schema::ordered_object::OrderedObject;
+use crate::frontend::json_schema::schemas::Schemas;
+use crate::frontend::json_schema::shape::{ANY, NEVER, TermId};
+use crate::grammar::UNBOUNDED;
+
+/// Where an object stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct At {
+    /// What is left to be fulfilled.
+    pub(crate) formula: FormulaId,
+    /// The first member that may still come, of those that come in order.
+    pub(crate) next: u32,
+    /// Which of the others came.
+    pub(crate) seen: SeenId,
+    /// The members so far, as far as they are counted.
+    pub(crate) count: u32,
+    pub(crate) is_first: bool,
+}
+
+/// An interned set of members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct SeenId(pub(crate) u32);
+
+/// A member of the table, or a class of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Name {
+    Member(u32),
+    Class(usize),
+}
+
+/// Which names may come in a state.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    pub(crate) may_close: bool,
+    /// For each place of the sorted names.
+    places: Vec<bool>,
+    pub(crate) classes: Vec<usize>,
+}
+
+/// An object's table, and how its names are told apart.
+#[derive(Clone, Debug)]
+pub(crate) enum Object {
+    Ordered(Arc<ObjectTable>, Arc<OrderedObject>),
+    Any(Arc<ObjectTable>),
+}
+
+impl Object {
+    pub(crate) fn table(&self) -> &Arc<ObjectTable> {
+        match self {
+            Self::Ordered(table, _) | Self::Any(table) => table,
+        }
+    }
+}
+
+/// A value that a member may have, and where the object stands then.
+pub(crate) type Step = (TermId, At);
+
+impl ObjectTable {
+    /// After the opening brace.
+    pub(crate) fn start(&self) -> At {
+        At { formula: self.formula, next: 0, seen: SeenId(0), count: 0, is_first: true }
+    }
+
+    fn is_ordered(&self, member: u32) -> bool {
+        member < self.ordered
+    }
+
+    pub(crate) fn counted(&self, at: At) -> u32 {
+        at.count.saturating_add(1).min(self.most_counted)
+    }
+}
+
+impl Schemas {
+    /// Whether a member may still come as far as its own name goes.
+    pub(crate) fn is_left(&self, table: &ObjectTable, at: At, member: u32) -> bool {
+        if table.is_ordered(member) { member >= at.next } else { !self.has_seen(at.seen, member) }
+    }
+
+    pub(crate) fn has_seen(&self, seen: SeenId, member: u32) -> bool {
+        let words = &self.reach.seen_sets[seen.0 as usize];
+        words.get(member as usize / 64).is_some_and(|word| word >> (member % 64) & 1 == 1)
+    }
+
+    pub(crate) fn with_seen(&mut self, seen: SeenId, member: u32) -> SeenId {
+        let mut words = self.reach.seen_sets[seen.0 as usize].to_vec();
+        let word = member as usize / 64;
+        if words.len() <= word {
+            words.resize(word + 1, 0);
+        }
+        words[word] |= 1 << (member % 64);
+        let words: Arc<[u64]> = words.into();
+        let next = SeenId(index(self.reach.seen_sets.len()));
+        let id = *self.reach.seen_ids.entry(words.clone()).or_insert(next);
+        if id == next {
+            self.reach.seen_sets.push(words);
+        }
+        id
+    }
+
+    /// Which names may come in a state of an object that is not simple.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn names_at(
+        &mut self,
+        table: &Arc<ObjectTable>,
+        id: u32,
+        at: At,
+    ) -> Result<Arc<Names>, Error> {
+        if let Some(known) = self.reach.names.get(&(id, at)) {
+            return Ok(known.clone());
+        }
+        let may_be_other = self.may_be_other(table, at);
+        let mut places = vec![false; table.names.len()];
+        for member in 0..table.len() {
+            let is_placed = table.is_ordered(member)
+                || may_be_other
+                || self.options.key_order == KeyOrder::Any;
+            if is_placed
+                && self.is_left(table, at, member)
+                && !self.steps(table, at, Name::Member(member))?.is_empty()
+            {
+                places[table.place_of[member as usize] as usize] = true;
+            }
+        }
+        let mut classes = Vec::new();
+        for class in 0..table.classes.len() {
+            if may_be_other && !self.steps(table, at, Name::Class(class))?.is_empty() {
+                classes.push(class);
+            }
+        }
+        let may_close = self.may_close(table, at);
+        let names = Arc::new(Names { may_close, places, classes });
+        self.reach.names.insert((id, at), names.clone());
+        Ok(names)
+    }
+
+    /// Whether it is the place of names that are not listed.
+    fn may_be_other(&self, table: &ObjectTable, at: At) -> bool {
+        let is_free = self.options.key_order == KeyOrder::Any
+            || self.options.additional == Additional::Anywhere;
+        is_free || !self.is_member_required(table, at, at.formula)
+    }
+
+    fn is_member_required(&self, table: &ObjectTable, at: At, formula: FormulaId) -> bool {
+        match self.formulas.get(formula) {
+            Formula::Never | Formula::Any | Formula::Exists(_) => false,
+            Formula::And(parts) => {
+                parts.iter().any(|&part| self.is_member_required(table, at, part))
+            }
+            Formula::Or(parts) => {
+                parts.iter().all(|&part| self.is_member_required(table, at, part))
+            }
+            Formula::Object(_) => match &table.leaves[&formula] {
+                Leaf::Rules { touched, is_required, .. } => touched.iter().any(|&member| {
+                    is_required[member as usize]
+                        && table.is_ordered(member)
+                        && self.is_left(table, at, member)
+                }),
+                Leaf::Exists { .. } => false,
+            },
+        }
+    }
+
+    /// Whether the object may end.
+    pub(crate) fn may_close(&self, table: &ObjectTable, at: At) -> bool {
+        self.is_fulfilled(table, at, at.formula)
+    }
+
+    fn is_fulfilled(&self, table: &ObjectTable, at: At, formula: FormulaId) -> bool {
+        match self.formulas.get(formula) {
+            Formula::Never | Formula::Exists(_) => false,
+            Formula::And(parts) => parts.iter().all(|&part| self.is_fulfilled(table, at, part)),
+            Formula::Or(parts) => parts.iter().any(|&part| self.is_fulfilled(table, at, part)),
+            Formula::Any | Formula::Object(_) => match table.leaves.get(&formula) {
+                Some(Leaf::Rules { touched, is_required, min, .. }) => {
+                    at.count >= *min
+                        && !touched.iter().any(|&member| {
+                            is_required[member as usize] && self.is_left(table, at, member)
+                        })
+                }
+                _ => true,
+            },
+        }
+    }
+
+    /// The values that a member with this name may have, with what follows each; only those with
+    /// which the object can be completed.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn steps(
+        &mut self,
+        table: &Arc<ObjectTable>,
+        at: At,
+        name: Name,
+    ) -> Result<Vec<Step>, Error> {
+        let mut after = At { count: table.counted(at), is_first: false, ..at };
+        match name {
+            Name::Member(member) if table.is_ordered(member) => after.next = member + 1,
+            Name::Member(member) => after.seen = self.with_seen(at.seen, member),
+            Name::Class(_) => {}
+        }
+        let is_other = !matches!(name, Name::Member(member) if table.is_ordered(member));
+        if is_other
+            && self.options.additional == Additional::Last
+            && self.options.key_order == KeyOrder::Declared
+        {
+            after.next = table.ordered;
+        }
+        let pairs = self.pairs(table, at, after, at.formula, name)?;
+        let mut steps = Vec::with_capacity(pairs.len());
+        for (value, formula) in pairs {
+            let next = At { formula, ..after };
+            if self.is_alive(value)? && self.can_complete(table, at, next)? {
+                steps.push((value, next));
+            }
+        }
+        Ok(steps)
+    }
+
+    /// What a value must be, and what remains of a formula then.
+    fn pairs(
+        &mut self,
+        table: &Arc<ObjectTable>,
+        at: At,
+        after: At,
+        formula: FormulaId,
+        name: Name,
+    ) -> Result<Vec<(TermId, FormulaId)>, Error> {
+        self.budget.tick()?;
+        match self.formulas.get(formula).clone() {
+            Formula::Never => Ok(Vec::new()),
+            Formula::Or(parts) => {
+                let mut all = Vec::with_capacity(parts.len());
+                for &part in parts.iter() {
+                    all.extend(self.pairs(table, at, after, part, name)?);
+                }
+                self.joined(all)
+            }
+            Formula::And(parts) => {
+                let mut all = vec![(ANY, Vec::new())];
+                for &part in parts.iter() {
+                    let pairs = self.pairs(table, at, after, part, name)?;
+                    let mut more = Vec::with_capacity(all.len() * pairs.len());
+                    for (value, rests) in &all {
+                        for &(own, rest) in &pairs {
+                            let both = self.terms.and2(*value, own);
+                            if both != NEVER && rest != NO_OBJECT {
+                                let mut rests: Vec<FormulaId> = Vec::clone(rests);
+                                if rest != ANY_OBJECT {
+                                    rests.push(rest);
+                                }
+                                more.push((both, rests));
+                            }
+                        }
+                    }
+                    self.check_count(more.len())?;
+                    all = more;
+                }
+                let mut pairs = Vec::with_capacity(all.len());
+                for (value, rests) in all {
+                    pairs.push((value, self.formulas.and(&rests)));
+                }
+                self.joined(pairs)
+            }
+            Formula::Any if !table.leaves.contains_key(&formula) => Ok(vec![(ANY, formula)]),
+            Formula::Any | Formula::Object(_) | Formula::Exists(_) => {
+                Ok(self.leaf_pairs(table, at, after, formula, name))
+            }
+        }
+    }
+
+    fn leaf_pairs(
+        &mut self,
+        table: &Arc<ObjectTable>,
+        at: At,
+        after: At,
+        formula: FormulaId,
+        name: Name,
+    ) -> Vec<(TermId, FormulaId)> {
+        match &table.leaves[&formula] {
+            Leaf::Exists { value, members, classes } => {
+                let is_hit = match name {
+                    Name::Member(member) => members[member as usize],
+                    Name::Class(class) => classes[class],
+                };
+                let mut pairs = vec![(ANY, formula)];
+                if is_hit {
+                    pairs.push((*value, ANY_OBJECT));
+                }
+                pairs
+            }
+            Leaf::Rules { values, is_required, touched, classes, max, .. } => {
+                let value = match name {
+                    Name::Member(member) => values[member as usize],
+                    Name::Class(class) => classes[class],
+                };
+                // Members that are passed over do not come.
+                let end = match name {
+                    Name::Member(member) if table.is_ordered(member) => member,
+                    _ => after.next,
+                };
+                let first = touched.partition_point(|&member| member < at.next);
+                let passed = touched[first..].iter().take_while(|&&member| member < end);
+                let misses = passed.into_iter().any(|&member| is_required[member as usize]);
+                let is_full = *max < UNBOUNDED && at.count >= *max;
+                if value == NEVER || misses || is_full {
+                    return Vec::new();
+                }
+                let is_spent = self.is_spent(table, after, &table.leaves[&formula]);
+                vec![(value, if is_spent { ANY_OBJECT } else { formula })]
+            }
+        }
+    }
+
+    /// Whether a list of rules asks for nothing any more.
+    fn is_spent(&self, table: &ObjectTable, at: At, leaf: &Leaf) -> bool {
+        let Leaf::Rules { touched, classes, min, max, .. } = leaf else {
+            return false;
+        };
+        at.count >= *min
+            && *max == UNBOUNDED
+            && classes.iter().all(|&value| value == ANY)
+            && !touched.iter().any(|&member| self.is_left(table, at, member))
+    }
+
+    /// Pairs with the same value have one rest; pairs with the same rest have one value.
+    fn joined(
+        &mut self,
+        pairs: Vec<(TermId, FormulaId)>,
+    ) -> Result<Vec<(TermId, FormulaId)>, Error> {
+        if pairs.len() < 2 {
+            return Ok(pairs);
+        }
+        let mut by_value: Vec<(TermId, Vec<FormulaId>)> = Vec::new();
+        for (value, rest) in pairs {
+            self.budget.tick()?;
+            match by_value.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, rests)) => rests.push(rest),
+                None => by_value.push((value, vec![rest])),
+            }
+        }
+        let mut by_rest: Vec<(Vec<TermId>, FormulaId)> = Vec::new();
+        for (value, rests) in by_value {
+            let rest = self.formulas.or(&rests);
+            match by_rest.iter_mut().find(|(_, known)| *known == rest) {
+                Some((values, _)) => values.push(value),
+                None => by_rest.push((vec![value], rest)),
+            }
+        }
+        Ok(by_rest.into_iter().map(|(values, rest)| (self.terms.or(&values), rest)).collect())
+    }
+}
+
+impl Names {
+    /// The first place of the sorted names in `low..high` whose name may come.
+    pub(crate) fn next_place(&self, low: u32, high: u32) -> Option<u32> {
+        let run = self.places.get(low as usize..(high as usize).min(self.places.len()))?;
+        run.iter().position(|&is_in| is_in).map(|at| low + index(at))
+    }
+}
