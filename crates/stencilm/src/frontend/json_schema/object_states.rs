@@ -16,6 +16,9 @@ use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{ANY, NEVER, TermId};
 use crate::grammar::UNBOUNDED;
 
+/// Pairs of a value and a rest up to which nobody asks whether the value exists.
+const FEW_PAIRS: usize = 4;
+
 /// Where an object stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct At {
@@ -252,28 +255,41 @@ impl Schemas {
                 self.joined(all)
             }
             Formula::And(parts) => {
-                let mut all = vec![(ANY, Vec::new())];
+                let mut all = vec![(ANY, ANY_OBJECT)];
+                // What the name makes no difference to.
+                let mut rests = Vec::new();
                 for &part in parts.iter() {
                     let pairs = self.pairs(table, at, after, part, name)?;
+                    if pairs[..] == [(ANY, part)] {
+                        rests.push(part);
+                        continue;
+                    }
                     let mut more = Vec::with_capacity(all.len() * pairs.len());
-                    for (value, rests) in &all {
-                        for &(own, rest) in &pairs {
-                            let both = self.terms.and2(*value, own);
+                    for &(value, rest) in &all {
+                        for &(own, own_rest) in &pairs {
+                            let both = self.terms.and2(value, own);
+                            let rest = self.formulas.and(&[rest, own_rest]);
                             if both != NEVER && rest != NO_OBJECT {
-                                let mut rests: Vec<FormulaId> = Vec::clone(rests);
-                                if rest != ANY_OBJECT {
-                                    rests.push(rest);
-                                }
-                                more.push((both, rests));
+                                more.push((both, rest));
                             }
                         }
+                    }
+                    if more.len() > FEW_PAIRS {
+                        let mut alive = Vec::with_capacity(more.len());
+                        for (value, rest) in more {
+                            if self.is_alive(value)? {
+                                alive.push((value, rest));
+                            }
+                        }
+                        more = self.joined(alive)?;
                     }
                     self.check_count(more.len())?;
                     all = more;
                 }
                 let mut pairs = Vec::with_capacity(all.len());
-                for (value, rests) in all {
-                    pairs.push((value, self.formulas.and(&rests)));
+                for (value, rest) in all {
+                    let rest: Vec<FormulaId> = rests.iter().copied().chain([rest]).collect();
+                    pairs.push((value, self.formulas.and(&rest)));
                 }
                 self.joined(pairs)
             }

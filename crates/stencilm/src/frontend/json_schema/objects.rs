@@ -240,7 +240,12 @@ impl ObjectShape {
             && other.members.iter().all(has)
             // A name that only this shape lists must keep the other's rules too.
             && (other.rules.is_empty()
-                || (other.rules == self.rules && other.members.len() == self.members.len()))
+                || (other.rules == self.rules
+                    && self.members.iter().all(|own| other.has_member(own.name))))
+    }
+
+    fn has_member(&self, name: TextId) -> bool {
+        self.members.iter().any(|member| member.name == name)
     }
 
     /// The normal form; `None` if it is plain to see that there is no such object.

@@ -12,6 +12,9 @@ use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{ANY, NEVER, TermId};
 use crate::grammar::UNBOUNDED;
 
+/// Choices made in the order of the formula; a search that takes more looks ahead.
+const EASY_STEPS: usize = 64;
+
 /// What the parts that were chosen ask for, together.
 #[derive(Debug)]
 struct Search {
@@ -188,15 +191,14 @@ impl Schemas {
             if search.steps > self.budget.limits.search {
                 return Err(Error::limit("search", self.budget.limits.search));
             }
-            match search.open.pop() {
-                Some(union) => choices.push(Choice {
-                    alternatives: self.formulas.alternatives(union),
-                    next: 0,
-                    trail: search.trail.len(),
-                    rules: search.rules.len(),
-                    exists: search.exists.len(),
-                    open: search.open.clone(),
-                }),
+            let choice = if search.steps > EASY_STEPS {
+                self.narrowest(&mut search)?
+            } else {
+                let union = search.open.pop();
+                union.map(|union| search.begin(self.formulas.alternatives(union)))
+            };
+            match choice {
+                Some(choice) => choices.push(choice),
                 None if self.is_possible(&search)? => return Ok(true),
                 None => {}
             }
@@ -216,6 +218,34 @@ impl Schemas {
                 }
             }
         }
+    }
+
+    /// The open union with the fewest alternatives that can still be chosen.
+    fn narrowest(&mut self, search: &mut Search) -> Result<Option<Choice>, Error> {
+        let mut best: Option<(usize, Vec<FormulaId>)> = None;
+        for place in 0..search.open.len() {
+            let union = search.open[place];
+            let mut left = Vec::new();
+            for alternative in self.formulas.alternatives(union) {
+                self.budget.tick()?;
+                let mark = search.begin(Vec::new());
+                if self.choose(search, alternative)? {
+                    left.push(alternative);
+                }
+                search.undo(&mark);
+            }
+            if best.as_ref().is_none_or(|(_, known)| left.len() < known.len()) {
+                let is_decided = left.len() < 2;
+                best = Some((place, left));
+                if is_decided {
+                    break;
+                }
+            }
+        }
+        Ok(best.map(|(place, left)| {
+            search.open.swap_remove(place);
+            search.begin(left)
+        }))
     }
 
     /// Adds a part to what is asked for. False if that cannot be.
@@ -370,6 +400,18 @@ impl Schemas {
 }
 
 impl Search {
+    /// A choice among these, made here.
+    fn begin(&self, alternatives: Vec<FormulaId>) -> Choice {
+        Choice {
+            alternatives,
+            next: 0,
+            trail: self.trail.len(),
+            rules: self.rules.len(),
+            exists: self.exists.len(),
+            open: self.open.clone(),
+        }
+    }
+
     /// Takes back what was chosen since a union was opened.
     fn undo(&mut self, choice: &Choice) {
         while self.trail.len() > choice.trail {
