@@ -73,6 +73,14 @@ impl Schemas {
         if let Some(&known) = self.reach.array_ids.get(array) {
             return Ok(known);
         }
+        let table = self.make_array_table(array)?;
+        let id = index(self.reach.array_tables.len());
+        self.reach.array_tables.push(Arc::new(table));
+        self.reach.array_ids.insert(array.clone(), id);
+        Ok(id)
+    }
+
+    pub(crate) fn make_array_table(&mut self, array: &ArrayShape) -> Result<ArrayTable, Error> {
         let ends = array.contains.iter().map(|contains| match contains.to {
             UNBOUNDED => contains.from,
             to => to,
@@ -93,10 +101,7 @@ impl Schemas {
         if let Some(place) = array.unique {
             self.list_values(&mut table, Refusal::new("uniqueItems", place))?;
         }
-        let id = index(self.reach.array_tables.len());
-        self.reach.array_tables.push(Arc::new(table));
-        self.reach.array_ids.insert(array.clone(), id);
-        Ok(id)
+        Ok(table)
     }
 
     fn needs(&mut self, needs: Vec<(u32, u32)>) -> NeedsId {
@@ -276,7 +281,9 @@ impl Schemas {
                     continue;
                 }
                 let one = self.terms.add(Term::Scalar(table.values[scalar as usize].clone()));
-                let value = self.terms.and2(one, if value == array.item(at.count as usize) { ANY } else { value });
+                let value = self
+                    .terms
+                    .and2(one, if value == array.item(at.count as usize) { ANY } else { value });
                 let seen = self.with_seen(at.seen, scalar);
                 steps.push((value, ItemsAt { seen, ..next }));
             }
@@ -315,7 +322,8 @@ impl Schemas {
                 for place in at.count..table.array.min.min(index(table.array.prefix.len()) + 1) {
                     is_alive = is_alive && self.is_alive(table.array.item(place as usize))?;
                 }
-                is_alive = is_alive && self.is_alive(table.array.item(table.array.min as usize - 1))?;
+                is_alive =
+                    is_alive && self.is_alive(table.array.item(table.array.min as usize - 1))?;
                 if is_alive {
                     return Ok(true);
                 }

@@ -76,8 +76,7 @@ impl Schemas {
     /// The arrays of both shapes.
     pub(crate) fn meet_arrays(&mut self, a: &ArrayShape, b: &ArrayShape) -> Option<ArrayShape> {
         let count = a.prefix.len().max(b.prefix.len());
-        let prefix =
-            (0..count).map(|at| self.terms.and2(a.item(at), b.item(at))).collect();
+        let prefix = (0..count).map(|at| self.terms.and2(a.item(at), b.item(at))).collect();
         let mut contains = a.contains.clone();
         contains.extend(b.contains.iter().cloned());
         let array = ArrayShape {
@@ -166,8 +165,8 @@ impl ArrayShape {
         }
         for mut contains in std::mem::take(&mut self.contains) {
             contains.to = contains.to.min(self.max);
-            let is_every = contains.value == ANY
-                || (self.prefix.is_empty() && contains.value == self.items);
+            let is_every =
+                contains.value == ANY || (self.prefix.is_empty() && contains.value == self.items);
             if contains.value == NEVER || contains.from >= contains.to {
                 contains.max = 0;
             } else if is_every && contains.from == 0 && contains.to == self.max {
@@ -176,7 +175,9 @@ impl ArrayShape {
                 self.max = self.max.min(contains.max);
                 continue;
             }
-            if contains.min > contains.max || contains.min > contains.to.saturating_sub(contains.from) {
+            if contains.min > contains.max
+                || contains.min > contains.to.saturating_sub(contains.from)
+            {
                 return None;
             }
             if contains.max == 0 && (contains.value == NEVER || contains.from >= contains.to) {

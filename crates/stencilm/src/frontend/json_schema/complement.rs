@@ -2,8 +2,8 @@
 //! the keyword's refusal.
 
 use crate::error::Error;
-use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::formula::FormulaId;
+use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
     ArrayShape, ObjectShape, Place, Refusal, Shape, ShapeId, StringShape, TermId,
 };
@@ -37,11 +37,7 @@ impl Schemas {
     }
 
     /// The values of exactly one of the shapes.
-    pub(crate) fn exactly_one(
-        &mut self,
-        place: Place,
-        ids: &[ShapeId],
-    ) -> Result<Shape, Error> {
+    pub(crate) fn exactly_one(&mut self, place: Place, ids: &[ShapeId]) -> Result<Shape, Error> {
         let refusal = Refusal::new("oneOf with branches that overlap", place);
         let shapes: Vec<_> = ids.iter().map(|&id| self.shape(id).clone()).collect();
         let count = |is_in: &dyn Fn(&Shape) -> bool| shapes.iter().filter(|s| is_in(s)).count();

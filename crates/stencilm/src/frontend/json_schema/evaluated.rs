@@ -28,7 +28,10 @@ enum What {
     Members(Vec<TextId>),
     Matching(PatternId),
     /// Names that are not listed and match none of the patterns.
-    Others { listed: Vec<TextId>, patterns: Vec<PatternId> },
+    Others {
+        listed: Vec<TextId>,
+        patterns: Vec<PatternId>,
+    },
     AllMembers,
     /// The first so many items.
     Items(u32),
@@ -105,9 +108,7 @@ impl Schemas {
             };
             let looks = found.iter().filter(|evaluation| match &evaluation.what {
                 What::Matching(pattern) => has(pattern, true),
-                What::Others { patterns, .. } => {
-                    patterns.iter().all(|pattern| has(pattern, false))
-                }
+                What::Others { patterns, .. } => patterns.iter().all(|pattern| has(pattern, false)),
                 What::AllMembers => true,
                 What::Members(_) | What::Items(_) | What::Containing(_) => false,
             });
@@ -179,9 +180,9 @@ impl Schemas {
         let mut all = Vec::new();
         for (at, &from) in cuts.iter().enumerate() {
             let to = cuts.get(at + 1).copied().unwrap_or(UNBOUNDED);
-            let looks = found.iter().filter(|evaluation| {
-                matches!(evaluation.what, What::Items(count) if count > from)
-            });
+            let looks = found
+                .iter()
+                .filter(|evaluation| matches!(evaluation.what, What::Items(count) if count > from));
             let mut alternatives: Vec<TermId> = looks.map(|evaluation| evaluation.guard).collect();
             if alternatives.contains(&ANY) {
                 continue;
@@ -260,7 +261,8 @@ impl Schemas {
                 let mut listed = Vec::new();
                 if let Some(properties) = find(self, "properties") {
                     for at in 0..self.sources.document(properties).len(properties.node) {
-                        let (name, _) = self.sources.document(properties).member(properties.node, at);
+                        let (name, _) =
+                            self.sources.document(properties).member(properties.node, at);
                         listed.push(self.texts.id(name));
                     }
                     add(What::Members(listed.clone()));
@@ -329,8 +331,9 @@ impl Schemas {
         guard: TermId,
     ) -> Result<(), Error> {
         let at = |node: NodeId| Place { node, ..place };
-        let find =
-            |schemas: &Self, keyword: &str| schemas.sources.document(place).find(place.node, keyword);
+        let find = |schemas: &Self, keyword: &str| {
+            schemas.sources.document(place).find(place.node, keyword)
+        };
         for (keyword, is_guarded) in [("allOf", false), ("anyOf", true), ("oneOf", true)] {
             let Some(list) = find(self, keyword) else { continue };
             for node in self.sources.document(place).items(list).to_vec() {

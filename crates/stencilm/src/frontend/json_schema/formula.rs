@@ -270,7 +270,8 @@ impl Schemas {
             Formula::Object(object) => self.objects_outside(place, &object),
             Formula::Exists(exists) => {
                 let value = self.terms.not(place, exists.value);
-                let member = |&name: &_| Member { name, value: ANY, is_required: false, is_declared: false };
+                let member =
+                    |&name: &_| Member { name, value: ANY, is_required: false, is_declared: false };
                 let object = ObjectShape {
                     members: exists.except.iter().map(member).collect(),
                     rules: vec![NameRule { set: exists.set.clone(), value }],

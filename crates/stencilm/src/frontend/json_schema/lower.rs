@@ -14,9 +14,12 @@ struct Parts {
     dialect: Dialect,
     all: Vec<TermId>,
     /// Exactly one of each of these.
-    choices: Vec<(Place, Vec<TermId>)>,
+    choices: Vec<Choice>,
     has_assertions: bool,
 }
+
+/// The branches of a `oneOf`, and where it stands.
+type Choice = (Place, Vec<TermId>);
 
 impl Schemas {
     /// The term that a schema stands for. Schemas inside stay closed.
@@ -36,9 +39,19 @@ impl Schemas {
             let (keyword, value) = self.sources.document(place).member(place.node, at);
             // The keyword is told apart by its length first, which decides nearly always.
             match keyword {
-                "$ref" | "$dynamicRef" | "$recursiveRef" | "allOf" | "anyOf" | "oneOf" | "not"
-                | "if" | "dependentRequired" | "dependentSchemas" | "dependencies"
-                | "unevaluatedProperties" | "unevaluatedItems" => {
+                "$ref"
+                | "$dynamicRef"
+                | "$recursiveRef"
+                | "allOf"
+                | "anyOf"
+                | "oneOf"
+                | "not"
+                | "if"
+                | "dependentRequired"
+                | "dependentSchemas"
+                | "dependencies"
+                | "unevaluatedProperties"
+                | "unevaluatedItems" => {
                     let keyword = keyword.to_owned();
                     self.lower_keyword(&mut parts, &keyword, Place { node: value, ..place })?;
                 }
@@ -84,7 +97,10 @@ impl Schemas {
             && self.sources.document(place).find(place.node, "nullable").is_some_and(|value| {
                 matches!(self.sources.document(place).get(value), Node::Bool(true))
             });
+        self.lowering.push(place);
         let all = self.join(parts);
+        self.lowering.pop();
+        let all = all?;
         if is_nullable {
             let null = self.terms.add(Term::Scalar(Scalar::Null));
             return Ok(self.terms.or(&[all, null]));
@@ -94,9 +110,17 @@ impl Schemas {
 
     /// All parts at once. What stands beside a `oneOf` goes into its branches, where it helps to
     /// tell them apart.
-    fn join(&mut self, parts: Parts) -> TermId {
-        let mut all = self.terms.and(&parts.all);
-        for (place, branches) in parts.choices {
+    fn join(&mut self, parts: Parts) -> Result<TermId, Error> {
+        let Parts { all, mut choices, .. } = parts;
+        let mut plain = Vec::with_capacity(all.len());
+        let is_alone = all.len() + choices.len() < 2;
+        for part in all {
+            if is_alone || !self.open_choices(part, &mut plain, &mut choices)? {
+                plain.push(part);
+            }
+        }
+        let mut all = self.terms.and(&plain);
+        for (place, branches) in choices {
             let branches: Vec<TermId> =
                 branches.into_iter().map(|branch| self.terms.and2(all, branch)).collect();
             all = match branches[..] {
@@ -104,7 +128,37 @@ impl Schemas {
                 _ => self.terms.add(Term::One(place, branches.into())),
             };
         }
-        all
+        Ok(all)
+    }
+
+    /// Takes a schema with a `oneOf` apart into its choices and the rest of it. False if it has
+    /// none.
+    fn open_choices(
+        &mut self,
+        part: TermId,
+        plain: &mut Vec<TermId>,
+        choices: &mut Vec<Choice>,
+    ) -> Result<bool, Error> {
+        let Term::Schema(place) = *self.terms.get(part) else {
+            return Ok(false);
+        };
+        let document = self.sources.document(place);
+        let has_choice = document.find(place.node, "oneOf").is_some();
+        if !has_choice || self.lowering.contains(&place) {
+            return Ok(false);
+        }
+        let lowered = self.lower(place)?;
+        let parts = match self.terms.get(lowered) {
+            Term::And(parts) => parts.to_vec(),
+            _ => vec![lowered],
+        };
+        for part in parts {
+            match self.terms.get(part) {
+                Term::One(place, branches) => choices.push((*place, branches.to_vec())),
+                _ => plain.push(part),
+            }
+        }
+        Ok(true)
     }
 
     fn lower_keyword(

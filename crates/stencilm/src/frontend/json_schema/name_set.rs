@@ -81,7 +81,8 @@ impl Schemas {
     ) -> Result<Vec<(NameSet, Vec<StringShape>)>, Error> {
         let mut classes = vec![(Vec::new(), vec![StringShape::default()])];
         for &atom in atoms {
-            let sides = [(true, self.atom_strings(atom, true)?), (false, self.atom_strings(atom, false)?)];
+            let sides =
+                [(true, self.atom_strings(atom, true)?), (false, self.atom_strings(atom, false)?)];
             let mut split = Vec::with_capacity(classes.len() * 2);
             for (signs, strings) in &classes {
                 self.budget.tick()?;

@@ -129,9 +129,8 @@ impl Schemas {
         let may_be_other = self.may_be_other(table, at);
         let mut places = vec![false; table.names.len()];
         for member in 0..table.len() {
-            let is_placed = table.is_ordered(member)
-                || may_be_other
-                || self.options.key_order == KeyOrder::Any;
+            let is_placed =
+                table.is_ordered(member) || may_be_other || self.options.key_order == KeyOrder::Any;
             if is_placed
                 && self.is_left(table, at, member)
                 && !self.steps(table, at, Name::Member(member))?.is_empty()

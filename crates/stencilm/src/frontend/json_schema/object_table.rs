@@ -88,22 +88,45 @@ impl ObjectTable {
 }
 
 impl Schemas {
-    /// The table of a formula that is no union.
+    /// The table of a formula that is no union; it is one alternative of `whole`, whose order of
+    /// names holds for all alternatives.
     ///
     /// # Errors
     /// A limit was reached.
-    pub(crate) fn object_table(&mut self, formula: FormulaId) -> Result<u32, Error> {
-        if let Some(&known) = self.reach.table_ids.get(&formula) {
+    pub(crate) fn object_table(
+        &mut self,
+        formula: FormulaId,
+        whole: FormulaId,
+    ) -> Result<u32, Error> {
+        if let Some(&known) = self.reach.table_ids.get(&(formula, whole)) {
             return Ok(known);
         }
-        let table = self.make_table(formula)?;
+        let table = self.make_table(formula, whole)?;
         let id = index(self.reach.tables.len());
         self.reach.tables.push(Arc::new(table));
-        self.reach.table_ids.insert(formula, id);
+        self.reach.table_ids.insert((formula, whole), id);
         Ok(id)
     }
 
-    fn make_table(&mut self, formula: FormulaId) -> Result<ObjectTable, Error> {
+    /// The place of each name that some alternative declares.
+    fn name_order(&mut self, whole: FormulaId) -> Arc<FxHashMap<TextId, u32>> {
+        if let Some(known) = self.reach.name_orders.get(&whole) {
+            return known.clone();
+        }
+        let (objects, _) = self.leaves_of(whole);
+        let mut places = FxHashMap::default();
+        for member in objects.iter().flat_map(|(_, object)| &object.members) {
+            if member.is_declared {
+                let next = index(places.len());
+                places.entry(member.name).or_insert(next);
+            }
+        }
+        let places = Arc::new(places);
+        self.reach.name_orders.insert(whole, places.clone());
+        places
+    }
+
+    fn make_table(&mut self, formula: FormulaId, whole: FormulaId) -> Result<ObjectTable, Error> {
         let (objects, exists) = self.leaves_of(formula);
         let mut names: Vec<TextId> = Vec::new();
         let mut seen: FxHashSet<TextId> = FxHashSet::default();
@@ -114,6 +137,10 @@ impl Schemas {
         }
         let excepted = exists.iter().flat_map(|(_, exists)| exists.except.iter());
         names.extend(excepted.copied().filter(|&name| seen.insert(name)));
+        if formula != whole {
+            let order = self.name_order(whole);
+            names.sort_by_key(|name| order.get(name).copied().unwrap_or(u32::MAX));
+        }
         let mut ordered = match self.options.key_order {
             KeyOrder::Declared => names.len(),
             KeyOrder::Any => 0,
@@ -121,8 +148,7 @@ impl Schemas {
         let is_closed = self.formulas.conjuncts(formula).iter().any(|&part| {
             matches!(self.formulas.get(part), Formula::Object(object) if object.is_closed())
         });
-        let mut classes =
-            if is_closed { Vec::new() } else { self.classes_of(&objects, &exists)? };
+        let mut classes = if is_closed { Vec::new() } else { self.classes_of(&objects, &exists)? };
         let (few, many) = self.few_names(classes, &seen)?;
         classes = many;
         if few.is_empty() && self.options.key_order == KeyOrder::Declared {
@@ -294,8 +320,7 @@ impl Schemas {
         }
         let lengths = (string.min, string.max);
         let except = (&*string.except, &self.texts);
-        let words =
-            self.patterns.few(&string.patterns, lengths, except, most, &mut self.budget)?;
+        let words = self.patterns.few(&string.patterns, lengths, except, most, &mut self.budget)?;
         Ok(words.map(|words| words.iter().map(|word| self.texts.id(word)).collect()))
     }
 

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use crate::error::Error;
 use crate::frontend::json_schema::assertions::ObjectKeywords;
 use crate::frontend::json_schema::document::Node;
-use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::name_set::{NameAtom, NameSet};
+use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
     ANY, Member, NEVER, NameRule, ObjectShape, PatternId, Place, Shape, TermId, TextId,
 };
@@ -121,7 +121,10 @@ impl Schemas {
         Ok(())
     }
 
-    pub(crate) fn pattern_properties(&mut self, place: Place) -> Result<Vec<(PatternId, TermId)>, Error> {
+    pub(crate) fn pattern_properties(
+        &mut self,
+        place: Place,
+    ) -> Result<Vec<(PatternId, TermId)>, Error> {
         let document = self.sources.document(place);
         if !matches!(document.get(place.node), Node::Object { .. }) {
             return Err(self.sources.error("an object is expected here", place));

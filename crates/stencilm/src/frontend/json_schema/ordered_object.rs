@@ -40,7 +40,10 @@ impl Schemas {
     ///
     /// # Errors
     /// A limit was reached.
-    pub(crate) fn ordered_object(&mut self, table: &Arc<ObjectTable>) -> Result<OrderedObject, Error> {
+    pub(crate) fn ordered_object(
+        &mut self,
+        table: &Arc<ObjectTable>,
+    ) -> Result<OrderedObject, Error> {
         let Some(Leaf::Rules { values, is_required, classes, min, max, .. }) =
             table.leaves.values().next()
         else {
@@ -194,4 +197,3 @@ impl OrderedObject {
         None
     }
 }
-

@@ -17,7 +17,7 @@ use crate::frontend::json_schema::object_table::ObjectTable;
 use crate::frontend::json_schema::options::{Dialect, Unsupported};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, NumberShape, Place, Refusal, ShapeId, TermId,
+    ANY, ArrayShape, NumberShape, Place, Refusal, Shape, ShapeId, TermId, TextId,
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::grammar::Exprs;
@@ -40,13 +40,14 @@ pub(crate) struct Reach {
     alive: Vec<Alive>,
     /// The shapes under way, the outer ones first.
     open: Vec<ShapeId>,
-    /// Terms that a shape under way asked for.
-    wanted: Vec<TermId>,
     is_settling: bool,
+    /// Arrays of different items that were met.
+    unique: Vec<ArrayShape>,
     /// What is not enforced, because the caller said so.
     pub(crate) refusals: Vec<Refusal>,
     pub(crate) tables: Vec<Arc<ObjectTable>>,
-    pub(crate) table_ids: FxHashMap<FormulaId, u32>,
+    pub(crate) table_ids: FxHashMap<(FormulaId, FormulaId), u32>,
+    pub(crate) name_orders: FxHashMap<FormulaId, Arc<FxHashMap<TextId, u32>>>,
     pub(crate) names: FxHashMap<(u32, At), Arc<Names>>,
     pub(crate) seen_sets: Vec<Arc<[u64]>>,
     pub(crate) seen_ids: FxHashMap<Arc<[u64]>, SeenId>,
@@ -62,11 +63,12 @@ impl Default for Reach {
         Self {
             alive: Vec::new(),
             open: Vec::new(),
-            wanted: Vec::new(),
             is_settling: false,
+            unique: Vec::new(),
             refusals: Vec::new(),
             tables: Vec::new(),
             table_ids: FxHashMap::default(),
+            name_orders: FxHashMap::default(),
             names: FxHashMap::default(),
             seen_sets: vec![none.clone()],
             seen_ids: FxHashMap::from_iter([(none, SeenId(0))]),
@@ -108,16 +110,12 @@ impl Schemas {
     /// # Errors
     /// A limit was reached, or the term was not looked at before and has a mistake.
     pub(crate) fn is_alive(&mut self, term: TermId) -> Result<bool, Error> {
-        if let Some(shape) = self.shape_of(term) {
-            match self.reach.alive.get(shape.0 as usize).copied().unwrap_or_default() {
-                Alive::Yes => return Ok(true),
-                Alive::No | Alive::Open => return Ok(false),
-                Alive::New => {}
-            }
+        if let Some(known) = self.known_alive(term) {
+            return Ok(known);
         }
         if self.reach.is_settling {
-            self.reach.wanted.push(term);
-            return Ok(false);
+            self.explore(term)?;
+            return Ok(self.known_alive(term) == Some(true));
         }
         self.reach.is_settling = true;
         let settled = self.settle(term);
@@ -126,8 +124,21 @@ impl Schemas {
             self.forget_open();
         }
         settled?;
-        let shape = self.shape_of(term);
-        Ok(shape.is_some_and(|shape| self.reach.alive[shape.0 as usize] == Alive::Yes))
+        // Refused here if too many values would have to be remembered.
+        for array in std::mem::take(&mut self.reach.unique) {
+            self.array_table(&array)?;
+        }
+        Ok(self.known_alive(term) == Some(true))
+    }
+
+    /// Whether some value fulfils a term, if that was asked before; "no" while it is under way.
+    fn known_alive(&self, term: TermId) -> Option<bool> {
+        let shape = self.shape_of(term)?;
+        match self.reach.alive.get(shape.0 as usize).copied().unwrap_or_default() {
+            Alive::New => None,
+            Alive::Yes => Some(true),
+            Alive::No | Alive::Open => Some(false),
+        }
     }
 
     fn forget_open(&mut self) {
@@ -135,7 +146,6 @@ impl Schemas {
             *alive = Alive::New;
         }
         self.reach.open.clear();
-        self.reach.wanted.clear();
     }
 
     /// The least fixpoint: a shape is alive if some value of it is made of values of shapes that
@@ -156,12 +166,10 @@ impl Schemas {
                 }
             }
             left.reverse();
-            let more = std::mem::take(&mut self.reach.open);
+            // What a shape asked for that nobody had looked at before.
+            has_changed |= !self.reach.open.is_empty();
+            left.append(&mut self.reach.open);
             self.reach.open = left;
-            self.reach.open.extend(more);
-            for term in std::mem::take(&mut self.reach.wanted) {
-                has_changed |= self.explore(term)?;
-            }
             if self.reach.open.is_empty() || !has_changed {
                 break;
             }
@@ -172,9 +180,8 @@ impl Schemas {
         Ok(())
     }
 
-    /// Looks at all shapes that a value of a term may have inside. Whether there were new ones.
-    fn explore(&mut self, term: TermId) -> Result<bool, Error> {
-        let mut is_new = false;
+    /// Looks at all shapes that a value of a term may have inside.
+    fn explore(&mut self, term: TermId) -> Result<(), Error> {
         let mut todo = vec![term];
         while let Some(term) = todo.pop() {
             self.budget.tick()?;
@@ -186,13 +193,16 @@ impl Schemas {
             if self.reach.alive[at] != Alive::New {
                 continue;
             }
-            is_new = true;
-            self.reach.alive[at] = Alive::Open;
-            self.reach.open.push(id);
-            if self.reach.open.len() > self.budget.limits.rules {
-                return Err(Error::limit("rules", self.budget.limits.rules));
-            }
             let shape = self.shape(id).clone();
+            self.reach.alive[at] = Alive::Open;
+            if self.has_plain_value(&shape)? {
+                self.reach.alive[at] = Alive::Yes;
+            } else {
+                self.reach.open.push(id);
+                if self.reach.open.len() > self.budget.limits.rules {
+                    return Err(Error::limit("rules", self.budget.limits.rules));
+                }
+            }
             if let Some(refusal) = shape.refusal() {
                 if self.options.unsupported == Unsupported::Refuse {
                     let location = self.sources.location(refusal.place);
@@ -205,11 +215,43 @@ impl Schemas {
                 if array.max as usize > array.prefix.len() {
                     todo.push(array.items);
                 }
+                if array.unique.is_some() {
+                    self.reach.unique.push(array.clone());
+                }
                 todo.extend(array.contains.iter().map(|contains| contains.value));
             }
             self.push_members(shape.objects, &mut todo);
         }
-        Ok(is_new)
+        Ok(())
+    }
+
+    /// Whether it is plain to see that a shape has values, whatever is inside of it.
+    fn has_plain_value(&mut self, shape: &Shape) -> Result<bool, Error> {
+        if shape.null || shape.bools != 0 {
+            return Ok(true);
+        }
+        for number in &shape.numbers {
+            if !self.is_number_empty(number)? {
+                return Ok(true);
+            }
+        }
+        for string in &shape.strings {
+            if self.is_string_possible(string)? {
+                return Ok(true);
+            }
+        }
+        let has_empty_array = |array: &ArrayShape| array.min == 0 && array.is_plain();
+        if shape.arrays.iter().any(has_empty_array) {
+            return Ok(true);
+        }
+        let alternatives = self.formulas.alternatives(shape.objects);
+        Ok(alternatives.into_iter().any(|formula| match self.formulas.get(formula) {
+            Formula::Any => true,
+            Formula::Object(object) => {
+                object.min == 0 && !object.members.iter().any(|member| member.is_required)
+            }
+            _ => false,
+        }))
     }
 
     /// The terms that a formula's members may have to fulfil.
@@ -253,21 +295,9 @@ impl Schemas {
         }
     }
 
+    /// Whether a shape without a plain value has one.
     fn has_value(&mut self, id: ShapeId) -> Result<bool, Error> {
         let shape = self.shapes[id.0 as usize].clone();
-        if shape.null || shape.bools != 0 {
-            return Ok(true);
-        }
-        for number in &shape.numbers {
-            if !self.is_number_empty(number)? {
-                return Ok(true);
-            }
-        }
-        for string in &shape.strings {
-            if self.is_string_possible(string)? {
-                return Ok(true);
-            }
-        }
         for array in &shape.arrays {
             if self.is_array_alive(array)? {
                 return Ok(true);
@@ -283,8 +313,8 @@ impl Schemas {
 
     pub(crate) fn is_array_alive(&mut self, array: &ArrayShape) -> Result<bool, Error> {
         if !array.is_plain() {
-            let id = self.array_table(array)?;
-            let table = self.reach.array_tables[id as usize].clone();
+            // While it is not known which items have values, nothing of it is kept.
+            let table = self.make_array_table(array)?;
             return self.can_end(&table, table.start());
         }
         let last = array.prefix.len().saturating_add(1).min(array.min as usize);

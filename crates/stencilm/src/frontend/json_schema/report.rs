@@ -2,10 +2,10 @@
 //! widened because the caller asked for it.
 
 use crate::error::Error;
+use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formats::Format;
 use crate::frontend::json_schema::options::{Dialect, Formats, JsonSchemaOptions};
 use crate::frontend::json_schema::schemas::Schemas;
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::shape::{Place, TermId};
 use crate::frontend::json_schema::terms::Term;
 use crate::limits::Budget;

@@ -185,7 +185,7 @@ impl Machine {
         }
         for formula in self.schemas.formulas.alternatives(shape.objects) {
             if self.schemas.is_formula_alive(formula)? {
-                let object = self.schemas.object_table(formula)?;
+                let object = self.schemas.object_table(formula, shape.objects)?;
                 let at = self.schemas.reach.tables[object as usize].start();
                 let open = exprs.bytes(b"{");
                 let state = self.rule(Rule::Members { object, at, depth })?;
@@ -334,8 +334,7 @@ impl Machine {
                     true => (0..table.classes.len()).collect(),
                     false => Vec::new(),
                 };
-                let classes =
-                    classes.into_iter().filter(|&class| ordered.classes[class].is_some());
+                let classes = classes.into_iter().filter(|&class| ordered.classes[class].is_some());
                 let has_listed = ordered.next_place(at, 0, high).is_some();
                 (ordered.may_close(at), has_listed, classes.collect())
             }

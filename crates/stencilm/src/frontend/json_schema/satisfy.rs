@@ -74,7 +74,7 @@ impl Schemas {
         if formula == ANY_OBJECT {
             return Ok(true);
         }
-        let id = self.object_table(formula)?;
+        let id = self.object_table(formula, formula)?;
         let table = self.reach.tables[id as usize].clone();
         let start = table.start();
         Ok(self.may_close(&table, start) || self.search(&table, start, &[formula], None)?)
@@ -121,9 +121,8 @@ impl Schemas {
         }
         let mut is_in = vec![false; parts.len()];
         loop {
-            let more = (0..parts.len()).find(|&at| {
-                !is_in[at] && scopes[at].iter().any(|member| members.contains(member))
-            });
+            let more = (0..parts.len())
+                .find(|&at| !is_in[at] && scopes[at].iter().any(|member| members.contains(member)));
             match more {
                 Some(at) => {
                     is_in[at] = true;
@@ -174,9 +173,9 @@ impl Schemas {
         if let Some(base) = base
             && let Some(Leaf::Rules { values, is_required, touched, .. }) = table.leaves.get(&base)
         {
-            let known = touched.iter().map(|&member| {
-                (member, (values[member as usize], is_required[member as usize]))
-            });
+            let known = touched
+                .iter()
+                .map(|&member| (member, (values[member as usize], is_required[member as usize])));
             search.asked.extend(known);
         }
         for &part in parts {
@@ -362,12 +361,9 @@ impl Schemas {
         }
         for (class, &asked) in classes.iter().enumerate() {
             if in_class[class] {
-                let fresh = |(witness, _): &&(Witness, TermId)| {
-                    matches!(witness, Witness::Fresh(known, _) if *known == class)
-                };
+                let fresh = |(witness, _): &&(Witness, TermId)| matches!(witness, Witness::Fresh(known, _) if *known == class);
                 let count = used.iter().filter(fresh).count();
-                candidates
-                    .extend((0..=count).map(|at| (Witness::Fresh(class, at), asked, false)));
+                candidates.extend((0..=count).map(|at| (Witness::Fresh(class, at), asked, false)));
             }
         }
         // What comes anyway takes no room.

@@ -41,6 +41,8 @@ pub(crate) struct Schemas {
     lowered: FxHashMap<TermId, TermId>,
     /// One place for all schemas that say the same.
     by_content: HashTable<(Place, Place)>,
+    /// The schemas that are being taken apart, one inside the other.
+    pub(crate) lowering: Vec<Place>,
     /// How many evaluations are under way, one inside the other.
     level: u32,
     /// The schema that was last opened, for errors.
@@ -90,6 +92,7 @@ impl Schemas {
             progress: Vec::new(),
             lowered: FxHashMap::default(),
             by_content: HashTable::new(),
+            lowering: Vec::new(),
             level: 0,
             under_way: None,
         };

@@ -94,6 +94,9 @@ impl Terms {
             }
         }
         keep_first(&mut members);
+        if self.has_opposites(&members) {
+            return NEVER;
+        }
         match members[..] {
             [] => ANY,
             [one] => one,
@@ -123,11 +126,22 @@ impl Terms {
             }
         }
         keep_first(&mut members);
+        if self.has_opposites(&members) {
+            return ANY;
+        }
         match members[..] {
             [] => NEVER,
             [one] => one,
             _ => self.add(Term::Or(members.into())),
         }
+    }
+
+    /// Whether one member is what another one is not.
+    fn has_opposites(&self, members: &[TermId]) -> bool {
+        members.iter().any(|&member| match self.terms[member.0 as usize] {
+            Term::Not(_, inner) => members.contains(&inner),
+            _ => false,
+        })
     }
 
     /// Anything but this.

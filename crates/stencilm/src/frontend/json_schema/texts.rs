@@ -203,9 +203,8 @@ impl Patterns {
         let all = self.all(languages, (min, max), (except, texts), budget)?;
         let scratch = self.scratch.get_or_insert_default();
         let words = few_words(scratch, all, most, budget)?;
-        Ok(words.and_then(|words| {
-            words.into_iter().map(|word| String::from_utf8(word).ok()).collect()
-        }))
+        Ok(words
+            .and_then(|words| words.into_iter().map(|word| String::from_utf8(word).ok()).collect()))
     }
 
     /// Whether it is plain to see that some text is in a language: nothing but `^` in front and

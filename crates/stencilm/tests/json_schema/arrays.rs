@@ -1,0 +1,84 @@
+//! Arrays of which more than their length counts: items with a value, and different items.
+
+use crate::{check, error, refused};
+use stencilm::ErrorKind;
+
+#[test]
+fn items_with_a_value_are_counted() {
+    check(
+        r#"{"type": "array", "contains": {"const": 1}}"#,
+        &["[1]", r#"["a", 1, 2]"#, "[1, 1]"],
+        &["[]", r#"["a"]"#, "[2]"],
+    );
+    check(
+        r#"{"type": "array", "contains": {"const": 1}, "minContains": 2, "maxContains": 3}"#,
+        &["[1, 1]", "[1, 2, 1, 1]"],
+        &["[1]", "[1, 1, 1, 1]", "[1, 2, 1, 1, 3, 1]"],
+    );
+    check(
+        r#"{"type": "array", "items": {"enum": [1, 2]}, "contains": {"const": 1},
+            "maxItems": 2}"#,
+        &["[1]", "[2, 1]", "[1, 2]"],
+        &["[2, 2]", "[2]", "[]", "[2, 2, 1]"],
+    );
+    let never = r#"{"type": "array", "items": {"const": 2}, "contains": {"const": 1}}"#;
+    assert!(matches!(error(never).0, ErrorKind::Unsatisfiable { .. }));
+}
+
+#[test]
+fn negations_of_arrays() {
+    check(
+        r#"{"type": "array", "not": {"items": {"type": "integer"}}}"#,
+        &[r#"["a"]"#, r#"[1, "a"]"#],
+        &["[]", "[1]", "[1, 2]"],
+    );
+    check(
+        r#"{"type": "array", "not": {"contains": {"type": "integer"}}}"#,
+        &["[]", r#"["a"]"#],
+        &["[1]", r#"["a", 1]"#],
+    );
+    check(
+        r#"{"type": "array", "oneOf": [{"contains": {"const": 1}}, {"contains": {"const": 2}}]}"#,
+        &["[1]", "[2]", "[1, 3]"],
+        &["[]", "[1, 2]", "[3]"],
+    );
+}
+
+#[test]
+fn unevaluated_items_are_those_that_nothing_looks_at() {
+    check(
+        r#"{"type": "array", "prefixItems": [true],
+            "anyOf": [{"prefixItems": [true, {"const": 1}], "minItems": 2}, true],
+            "unevaluatedItems": {"type": "null"}}"#,
+        &["[]", "[5]", "[5, 1]", "[5, 1, null]", "[5, null]"],
+        &["[5, 2]", "[5, 1, 1]"],
+    );
+    check(
+        r#"{"type": "array", "contains": {"type": "string"}, "unevaluatedItems": {"const": 0}}"#,
+        &[r#"["a"]"#, r#"["a", 0]"#, r#"[0, "a", "b"]"#],
+        &["[]", "[0]", r#"["a", 1]"#],
+    );
+}
+
+#[test]
+fn different_items_of_few_values() {
+    check(
+        r#"{"type": "array", "items": {"enum": ["a", "b", 1]}, "uniqueItems": true}"#,
+        &["[]", r#"["b", 1, "a"]"#, r#"["a"]"#],
+        &[r#"["a", "a"]"#, r#"["a", "b", 1, "a"]"#, "[1, 1.0]"],
+    );
+    check(
+        r#"{"type": "array", "uniqueItems": true, "minItems": 2, "items": false,
+            "prefixItems": [{"enum": [1, 2]}, {"enum": [1]}]}"#,
+        &["[2, 1]"],
+        &["[1, 1]", "[1]", "[2]"],
+    );
+    let too_few = r#"{"type": "array", "items": {"type": "boolean"}, "uniqueItems": true,
+        "minItems": 3}"#;
+    assert!(matches!(error(too_few).0, ErrorKind::Unsatisfiable { .. }));
+    refused(
+        r#"{"type": "array", "items": {"type": "object"}, "uniqueItems": true}"#,
+        "uniqueItems",
+        "/uniqueItems",
+    );
+}
