@@ -102,13 +102,17 @@ impl Schemas<'_> {
     }
 
     fn read_keywords(&mut self, place: Place) -> Result<Keywords, Error> {
-        let dialect = self.sources.dialect(place);
+        let language = self.sources.language(place);
+        let dialect = language.dialect;
         let mut found = Keywords { types: ALL, ..Keywords::default() };
         found.length.1 = UNBOUNDED;
         found.item_count.1 = UNBOUNDED;
         found.object.count.1 = UNBOUNDED;
         for at in 0..self.sources.document(place).len(place.node) {
             let (keyword, node) = self.sources.document(place).member(place.node, at);
+            if !language.knows(keyword) {
+                continue;
+            }
             let value = Place { node, ..place };
             match keyword {
                 "type" => found.types = self.types(value)?,
@@ -289,7 +293,8 @@ impl Schemas<'_> {
         }
         if let Some(node) = keywords.format
             && keywords.types & STRING != 0
-            && self.options.formats == Formats::Enforced
+            && (self.options.formats == Formats::Enforced
+                || self.sources.language(place).asserts_formats())
             && let Some(name) = self.sources.document(place).as_str(node)
             && let Some(format) = Format::of_name(name)
         {

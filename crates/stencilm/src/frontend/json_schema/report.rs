@@ -1,7 +1,10 @@
 //! What becomes of each keyword of a schema: enforced, enforced more narrowly, an annotation, or
 //! widened because the caller asked for it.
 
+use rustc_hash::FxHashSet;
+
 use crate::error::Error;
+use crate::frontend::json_schema::document::NodeId;
 use crate::frontend::json_schema::formats::Format;
 use crate::frontend::json_schema::options::{Dialect, Formats, JsonSchemaOptions};
 use crate::frontend::json_schema::schemas::Schemas;
@@ -49,10 +52,12 @@ pub fn report(
     let mut schemas = Schemas::new(schema, options, budget)?;
     let reached = schemas.explore()?;
     let mut report = Report::default();
+    let mut described = FxHashSet::default();
     for at in 0..schemas.terms.len() {
         let term = crate::frontend::json_schema::reach::term_at(at);
         if let Term::Schema(place) = *schemas.terms.get(term)
             && schemas.shape_of(term).is_some()
+            && described.insert((place.document, place.node))
         {
             schemas.describe(place, &mut report);
         }
@@ -77,7 +82,8 @@ impl Schemas<'_> {
     }
 
     fn describe(&self, place: Place, report: &mut Report) {
-        let dialect = self.sources.dialect(place);
+        let language = self.sources.language(place);
+        let dialect = language.dialect;
         let document = self.sources.document(place);
         let is_reference = dialect <= Dialect::Draft7
             && document.find(place.node, "$ref").is_some_and(|r| document.as_str(r).is_some());
@@ -88,6 +94,11 @@ impl Schemas<'_> {
                     let text = format!("{keyword}: this dialect ignores what stands beside $ref");
                     report.annotations.push((pointer, text));
                 }
+                continue;
+            }
+            if !language.knows(keyword) {
+                let text = format!("{keyword}: not in the vocabularies of the metaschema");
+                report.annotations.push((pointer, text));
                 continue;
             }
             match keyword {
@@ -106,7 +117,8 @@ impl Schemas<'_> {
                 _ if is_assertion(keyword, dialect) => {
                     report.enforced.push((pointer, keyword.to_owned()));
                 }
-                "$schema" | "$id" | "id" | "$anchor" | "$defs" | "definitions" | "$vocabulary"
+                "$schema" => self.describe_schema(place, node, pointer, report),
+                "$id" | "id" | "$anchor" | "$defs" | "definitions" | "$vocabulary"
                 | "$dynamicAnchor" | "$recursiveAnchor" => {}
                 "title" | "description" | "default" | "examples" | "$comment" | "deprecated"
                 | "readOnly" | "writeOnly" | "contentEncoding" | "contentMediaType"
@@ -116,16 +128,27 @@ impl Schemas<'_> {
         }
     }
 
-    fn describe_format(
-        &self,
-        place: Place,
-        node: crate::frontend::json_schema::document::NodeId,
-        pointer: String,
-        report: &mut Report,
-    ) {
+    /// A `$schema` that does not say what the schema is written in.
+    fn describe_schema(&self, place: Place, node: NodeId, pointer: String, report: &mut Report) {
+        let language = self.sources.language(place);
+        let uri = self.sources.document(place).as_str(node).unwrap_or_default();
+        let text = if !self.sources.is_resource(place) {
+            "means nothing here, since the schema has no URI of its own"
+        } else if !self.sources.library.is_known_language(uri) {
+            "is unknown: the option `dialect` says how to read it"
+        } else {
+            return;
+        };
+        let text = format!("$schema: `{uri}` {text}; read as {}", language.dialect.name());
+        report.annotations.push((pointer, text));
+    }
+
+    fn describe_format(&self, place: Place, node: NodeId, pointer: String, report: &mut Report) {
         let name = self.sources.document(place).as_str(node).unwrap_or_default();
         match Format::of_name(name) {
-            _ if self.options.formats == Formats::Ignored => {
+            _ if self.options.formats == Formats::Ignored
+                && !self.sources.language(place).asserts_formats() =>
+            {
                 report.annotations.push((pointer, format!("format: `{name}`, as asked")));
             }
             Some(format) if format.is_exact() => {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::frontend::json_schema::document::{Node, index};
 use crate::frontend::json_schema::options::JsonSchemaOptions;
+use crate::frontend::json_schema::resources::ResourceId;
 use crate::frontend::json_schema::shape::{ANY, NEVER, Place, Shape, ShapeId, TermId, TextId};
 use crate::frontend::json_schema::sources::Sources;
 use crate::frontend::json_schema::terms::{Term, Terms};
@@ -23,7 +24,7 @@ pub(crate) const ANY_SHAPE: ShapeId = ShapeId(0);
 pub(crate) struct Schemas<'a> {
     pub(crate) options: &'a JsonSchemaOptions,
     pub(crate) budget: &'a mut Budget,
-    pub(crate) sources: Sources,
+    pub(crate) sources: Sources<'a>,
     pub(crate) texts: Texts,
     pub(crate) patterns: Patterns,
     pub(crate) terms: Terms,
@@ -33,7 +34,7 @@ pub(crate) struct Schemas<'a> {
     /// What the schema at a place says, in terms of its assertions and other schemas.
     lowered: FxHashMap<TermId, TermId>,
     /// One place for all schemas that say the same.
-    by_content: HashTable<(Place, Place)>,
+    by_content: HashTable<(Place, ResourceId)>,
     /// How many evaluations are under way, one inside the other.
     level: u32,
     /// The schema that was last opened, for errors.
@@ -65,13 +66,11 @@ impl<'a> Schemas<'a> {
         options: &'a JsonSchemaOptions,
         budget: &'a mut Budget,
     ) -> Result<Self, Error> {
-        if text.len() > budget.limits.source_bytes {
-            return Err(Error::limit("source_bytes", budget.limits.source_bytes));
-        }
+        let most_bytes = budget.limits.source_bytes;
         let mut schemas = Self {
             options,
             budget,
-            sources: Sources::new(text, options)?,
+            sources: Sources::new(text, options, most_bytes)?,
             texts: Texts::default(),
             patterns: Patterns::default(),
             terms: Terms::default(),
@@ -114,15 +113,22 @@ impl<'a> Schemas<'a> {
                 return Err(self.sources.error("a schema is an object or a boolean", place));
             }
         }
+        let place = self.sources.enter(place);
+        let scopes = self.budget.limits.alternatives;
+        if self.sources.scopes.len() > scopes {
+            return Err(Error::limit("alternatives", scopes).moved_to(self.sources.location(place)));
+        }
         let resource = self.sources.resource(place);
         let sources = &self.sources;
-        let hash_of = |place: Place, resource: Place| {
-            FxBuildHasher.hash_one((sources.document(place).hash(place.node), resource))
+        let hash_of = |place: Place, resource: ResourceId| {
+            let content = sources.document(place).hash(place.node);
+            FxBuildHasher.hash_one((content, resource, place.scope))
         };
-        let is_same = |&(known, its): &(Place, Place)| {
+        let is_same = |&(known, its): &(Place, ResourceId)| {
             let document = sources.document(known);
             known == place
                 || (its == resource
+                    && known.scope == place.scope
                     && document.is_same(known.node, sources.document(place), place.node))
         };
         let hash = hash_of(place, resource);
