@@ -191,7 +191,8 @@ def page_with_table() -> str:
     lines = ["", "| dialect | required | optional | formats |", "|---|---|---|---|"]
     for draft, parts in passing.items():
         cells = " | ".join("{} of {}".format(*parts[part]) for part in PARTS)
-        lines.append(f"| {draft.removeprefix('draft').rjust(2, '0')} | {cells} |")
+        name = draft.removeprefix("draft")
+        lines.append(f"| {name if len(name) > 1 else f'draft-0{name}'} | {cells} |")
     lines += ["", "| what does not pass | required | optional | formats |", "|---|---|---|---|"]
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     for (file, _, _), reason in reasons.items():

@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::frontend::json_schema::decimal::Decimal;
 use crate::frontend::json_schema::document::{Node, NodeId};
-use crate::frontend::json_schema::formats::Format;
+use crate::frontend::json_schema::formats::{self, Format};
 use crate::frontend::json_schema::options::{Dialect, Formats};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
@@ -273,6 +273,17 @@ impl Schemas<'_> {
                 number.refusal = Some(Refusal::new("multipleOf", at(node)));
             }
         }
+        if let Some(node) = keywords.format
+            && self.asserts_formats(place)
+            && let Some(name) = self.sources.document(place).as_str(node)
+            && let Some((low, high)) = formats::integers(name)
+        {
+            number.whole = Whole::Only;
+            let bound =
+                |text| Decimal::parse(text).map(|value| Bound { value, is_exclusive: false });
+            bound(low).into_iter().for_each(|low| number.raise(low));
+            bound(high).into_iter().for_each(|high| number.lower(high));
+        }
         if !number.is_small() {
             number.refusal = Some(Refusal::new("a bound of more than 1,200 digits", place));
         }
@@ -293,16 +304,21 @@ impl Schemas<'_> {
         }
         if let Some(node) = keywords.format
             && keywords.types & STRING != 0
-            && (self.options.formats == Formats::Enforced
-                || self.sources.language(place).asserts_formats())
+            && self.asserts_formats(place)
             && let Some(name) = self.sources.document(place).as_str(node)
             && let Some(format) = Format::of_name(name)
         {
+            string.max = string.max.min(format.longest().unwrap_or(UNBOUNDED));
             let format = self.patterns.format(format, self.budget)?;
             string.patterns.push((format, true));
         }
         string.patterns.sort_unstable();
-        Ok((min <= max).then_some(string))
+        Ok((min <= string.max).then_some(string))
+    }
+
+    /// Whether `format` is an assertion at a place.
+    pub(crate) fn asserts_formats(&self, place: Place) -> bool {
+        self.options.formats == Formats::Enforced || self.sources.language(place).asserts_formats()
     }
 
     /// The language of the `pattern` at a place.

@@ -5,8 +5,8 @@ use rustc_hash::FxHashSet;
 
 use crate::error::Error;
 use crate::frontend::json_schema::document::NodeId;
-use crate::frontend::json_schema::formats::Format;
-use crate::frontend::json_schema::options::{Dialect, Formats, JsonSchemaOptions};
+use crate::frontend::json_schema::formats::{self, Format};
+use crate::frontend::json_schema::options::{Dialect, JsonSchemaOptions};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::Place;
 use crate::frontend::json_schema::terms::Term;
@@ -145,20 +145,20 @@ impl Schemas<'_> {
 
     fn describe_format(&self, place: Place, node: NodeId, pointer: String, report: &mut Report) {
         let name = self.sources.document(place).as_str(node).unwrap_or_default();
+        if !self.asserts_formats(place) {
+            report.annotations.push((pointer, format!("format: `{name}`, as asked")));
+            return;
+        }
         match Format::of_name(name) {
-            _ if self.options.formats == Formats::Ignored
-                && !self.sources.language(place).asserts_formats() =>
-            {
-                report.annotations.push((pointer, format!("format: `{name}`, as asked")));
-            }
-            Some(format) if format.is_exact() => {
-                report.enforced.push((pointer, format!("format: `{name}`")));
-            }
-            Some(format) => {
+            Some(format) if !format.is_exact() => {
                 let text = format!("format: `{name}`: {}", format.narrowing());
                 report.narrower.push((pointer, text));
             }
-            None => report.annotations.push((pointer, format!("format: `{name}` is unknown"))),
+            None if formats::integers(name).is_none() => {
+                let text = format!("format: `{name}` {}", formats::annotation(name));
+                report.annotations.push((pointer, text));
+            }
+            _ => report.enforced.push((pointer, format!("format: `{name}`"))),
         }
     }
 }
