@@ -75,7 +75,9 @@ def run() -> Outcome:
     drafts, remotes = suite.read_suite(SHARED / "data" / "json-schema-test-suite.tar.gz")
     outcome = Outcome()
     for draft, files in drafts.items():
-        for part, file, groups in sorted(files, key=lambda entry: (PARTS.index(entry[0]), entry[1])):
+        for part, file, groups in sorted(
+            files, key=lambda entry: (PARTS.index(entry[0]), entry[1])
+        ):
             for group in groups:
                 tests = group["tests"]
                 place = (f"{draft} {file}", group["description"])
@@ -198,7 +200,9 @@ def page_with_table() -> str:
     for (file, _, _), reason in reasons.items():
         rows[reason][part_of(file)] += 1
     for reason, counts in sorted(rows.items(), key=lambda row: (-row[1].total(), row[0])):
-        lines.append(f"| {reason} | " + " | ".join(str(counts[part] or "") for part in PARTS) + " |")
+        lines.append(
+            f"| {reason} | " + " | ".join(str(counts[part] or "") for part in PARTS) + " |"
+        )
     before, rest = PAGE.read_text().split(BEGIN)
     after = rest.split(END)[1]
     return before + BEGIN + "\n" + "\n".join(lines) + "\n\n" + END + after
@@ -243,7 +247,9 @@ def main() -> int:
         print(line)
     for draft in dict.fromkeys(draft for draft, _ in outcome.total):
         counts = (f"{outcome.passed[draft, p]}/{outcome.total[draft, p]}" for p in PARTS)
-        print(f"{draft:14}", *(f"{part} {count}" for part, count in zip(PARTS, counts, strict=True)))
+        print(
+            f"{draft:14}", *(f"{part} {count}" for part, count in zip(PARTS, counts, strict=True))
+        )
     return bool(differences(outcome))
 
 

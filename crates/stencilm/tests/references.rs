@@ -71,12 +71,12 @@ fn an_embedded_resource_has_a_dialect_of_its_own() {
     let schema = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema",
         "prefixItems": [{"$ref": "http://x/old"}, {"const": 1}],
         "$defs": {"old": {"$schema": "http://json-schema.org/draft-04/schema#",
-            "id": "http://x/old", "type": "integer", "const": 3, "minimum": 1,
+            "$id": "http://x/old", "type": "integer", "const": 3, "minimum": 1,
             "exclusiveMinimum": true}}}"#;
     check(schema, &["[2, 1]", "[3, 1]"], &["[1, 1]", "[2, 2]"]);
     // Without a URI of its own it is no resource, and the report says so.
     let schema = r#"{"items": {"$schema": "http://json-schema.org/draft-04/schema#",
-        "type": "integer", "const": 3}}"#;
+        "id": "http://x/old", "type": "integer", "const": 3}}"#;
     check(schema, &["[3]"], &["[2]"]);
     let report = report(schema, &JsonSchemaOptions::default(), &mut Budget::default()).unwrap();
     assert_eq!(report.annotations[0].0, "/items/$schema");

@@ -3,8 +3,9 @@
 /// Groups that are one inside the other.
 const DEPTH: usize = 2;
 
-/// What follows an atom. Of `{n,m}` only what is in order for sure.
-const QUANTIFIER: &str = "(?:(?:[*+?]|\\{(?:[0-9]+,?|0,[0-9]+|1,[1-9][0-9]*)\\})\\??)?";
+/// Of `{n,m}` what is in order for sure: `m` has more digits, or both have one.
+const BOUNDS: &str = "[0-9]+,?|[0-9],[1-9][0-9]+|[1-9][0-9],[1-9][0-9]{2,}|0,[0-9]|1,[1-9]|2,[2-9]\
+    |3,[3-9]|4,[4-9]|5,[5-9]|6,[6-9]|7,[7-9]|8,[89]|9,9";
 
 /// One code point or a class of them, in and out of brackets.
 const ESCAPE: &str = "\\\\(?:[dDsSwWfnrtv^$\\\\.*+?()\\[\\]{}|/]|c[A-Za-z]|x[0-9A-Fa-f]{2}\
@@ -13,12 +14,13 @@ const ESCAPE: &str = "\\\\(?:[dDsSwWfnrtv^$\\\\.*+?()\\[\\]{}|/]|c[A-Za-z]|x[0-9
 
 pub(crate) fn regex() -> String {
     let class = class();
+    let quantifier = format!("(?:(?:[*+?]|\\{{(?:{BOUNDS})\\}})\\??)?");
     let mut alternatives = String::new();
     for depth in 0..=DEPTH {
         let group =
             if depth == 0 { String::new() } else { format!("|\\((?:\\?:)?{alternatives}\\)") };
         let atom = format!("(?:[^\\^$\\\\.*+?()\\[\\]{{}}|]|\\.|{ESCAPE}|{class}{group})");
-        let mut term = format!("(?:[\\^$]|\\\\[bB]|{atom}{QUANTIFIER}");
+        let mut term = format!("(?:[\\^$]|\\\\[bB]|{atom}{quantifier}");
         if depth == DEPTH {
             term += &format!("|\\(\\?<?[=!]{alternatives}\\)");
         }

@@ -137,19 +137,16 @@ impl Resources {
         let outer = self.get(around);
         let number = outer.document;
         let text = |keyword| document.find(node, keyword).and_then(|text| document.as_str(text));
-        let mut language = outer.language;
-        if outer.root != node
-            && let Some(uri) = text("$schema")
-        {
-            let named = library.language(uri);
-            let named = named.map_err(|name| UnknownVocabulary { name, schema: node })?;
-            language = named.unwrap_or(language);
-        }
         let mut id = around;
-        let own = language.id(document, node).unwrap_or("");
+        let own = outer.language.id(document, node).unwrap_or("");
         let (whole, fragment) = own.split_once('#').unwrap_or((own, ""));
         if !whole.is_empty() && outer.root != node {
-            let uri = uri::resolve(&outer.uri, whole);
+            let (mut language, uri) = (outer.language, uri::resolve(&outer.uri, whole));
+            if let Some(schema) = text("$schema") {
+                let named = library.language(schema);
+                let named = named.map_err(|name| UnknownVocabulary { name, schema: node })?;
+                language = named.unwrap_or(language);
+            }
             id = self.add(number, node, uri, language);
         }
         let resource = &mut self.resources[id.0 as usize];
