@@ -281,8 +281,10 @@ impl Schemas<'_> {
             number.whole = Whole::Only;
             let bound =
                 |text| Decimal::parse(text).map(|value| Bound { value, is_exclusive: false });
-            bound(low).into_iter().for_each(|low| number.raise(low));
-            bound(high).into_iter().for_each(|high| number.lower(high));
+            if let (Some(low), Some(high)) = (bound(low), bound(high)) {
+                number.raise(low);
+                number.lower(high);
+            }
         }
         if !number.is_small() {
             number.refusal = Some(Refusal::new("a bound of more than 1,200 digits", place));

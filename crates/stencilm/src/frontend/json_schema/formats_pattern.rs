@@ -20,10 +20,11 @@ pub(crate) fn regex() -> String {
         let group =
             if depth == 0 { String::new() } else { format!("|\\((?:\\?:)?{alternatives}\\)") };
         let atom = format!("(?:[^\\^$\\\\.*+?()\\[\\]{{}}|]|\\.|{ESCAPE}|{class}{group})");
-        let mut term = format!("(?:[\\^$]|\\\\[bB]|{atom}{quantifier}");
-        if depth == DEPTH {
-            term += &format!("|\\(\\?<?[=!]{alternatives}\\)");
-        }
+        let look = match depth {
+            DEPTH => format!("|\\(\\?<?[=!]{alternatives}\\)"),
+            _ => String::new(),
+        };
+        let term = format!("(?:[\\^$]|\\\\[bB]|{atom}{quantifier}{look}");
         alternatives = format!("{term})*(?:\\|{term})*)*");
     }
     alternatives
