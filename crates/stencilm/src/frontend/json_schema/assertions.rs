@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::frontend::json_schema::decimal::Decimal;
 use crate::frontend::json_schema::document::{Node, NodeId};
-use crate::frontend::json_schema::formats::Format;
+use crate::frontend::json_schema::formats::{self, Format};
 use crate::frontend::json_schema::options::{Dialect, Formats};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
@@ -102,13 +102,17 @@ impl Schemas {
     }
 
     fn read_keywords(&mut self, place: Place) -> Result<Keywords, Error> {
-        let dialect = self.sources.dialect(place);
+        let language = self.sources.language(place);
+        let dialect = language.dialect;
         let mut found = Keywords { types: ALL, ..Keywords::default() };
         found.length.1 = UNBOUNDED;
         found.array.count.1 = UNBOUNDED;
         found.object.count.1 = UNBOUNDED;
         for at in 0..self.sources.document(place).len(place.node) {
             let (keyword, node) = self.sources.document(place).member(place.node, at);
+            if !language.knows(keyword) {
+                continue;
+            }
             let value = Place { node, ..place };
             match keyword {
                 "type" => found.types = self.types(value)?,
@@ -258,6 +262,19 @@ impl Schemas {
                 number.refusal = Some(Refusal::new("multipleOf", at(node)));
             }
         }
+        if let Some(node) = keywords.format
+            && self.asserts_formats(place)
+            && let Some(name) = self.sources.document(place).as_str(node)
+            && let Some((low, high)) = formats::integers(name)
+        {
+            number.whole = Whole::Only;
+            let bound =
+                |text| Decimal::parse(text).map(|value| Bound { value, is_exclusive: false });
+            if let (Some(low), Some(high)) = (bound(low), bound(high)) {
+                number.raise(low);
+                number.lower(high);
+            }
+        }
         if !number.is_small() {
             number.refusal = Some(Refusal::new("a bound of more than 1,200 digits", place));
         }
@@ -278,15 +295,21 @@ impl Schemas {
         }
         if let Some(node) = keywords.format
             && keywords.types & STRING != 0
-            && self.options.formats == Formats::Enforced
+            && self.asserts_formats(place)
             && let Some(name) = self.sources.document(place).as_str(node)
             && let Some(format) = Format::of_name(name)
         {
+            string.max = string.max.min(format.longest().unwrap_or(UNBOUNDED));
             let format = self.patterns.format(format, &mut self.budget)?;
             string.patterns.push((format, true));
         }
         string.patterns.sort_unstable();
-        Ok((min <= max).then_some(string))
+        Ok((min <= string.max).then_some(string))
+    }
+
+    /// Whether `format` is an assertion at a place.
+    pub(crate) fn asserts_formats(&self, place: Place) -> bool {
+        self.options.formats == Formats::Enforced || self.sources.language(place).asserts_formats()
     }
 
     /// The language of the `pattern` at a place.

@@ -180,9 +180,14 @@ impl Document {
         steps.iter().rev().fold(String::new(), |pointer, step| pointer + "/" + step)
     }
 
-    /// The nodes in document order, children before parents.
-    pub(crate) fn all(&self) -> impl Iterator<Item = NodeId> + use<> {
-        (0..index(self.nodes.len())).map(NodeId)
+    /// How many values the document has inside, itself counted.
+    pub(crate) fn len_all(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The names of all members of all objects.
+    pub(crate) fn all_names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|&name| self.text(name))
     }
 
     /// Whether two values are the same, with the order of their members.

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::error::Error;
 use crate::frontend::json_schema::document::{NodeId, index};
+use crate::frontend::json_schema::lower::has_dynamic;
 use crate::frontend::json_schema::name_set::{NameAtom, NameSet};
 use crate::frontend::json_schema::options::Dialect;
 use crate::frontend::json_schema::schemas::Schemas;
@@ -221,6 +222,7 @@ impl Schemas {
         is_outermost: bool,
     ) -> Result<(), Error> {
         self.budget.tick()?;
+        let place = self.sources.enter(place);
         if walk.path.contains(&place) {
             let message = "the schema leads back to itself without a step into a member or an item";
             return Err(self.sources.error(message, place));
@@ -370,13 +372,16 @@ impl Schemas {
 
     /// The schemas that a schema refers to for the same value.
     fn references(&mut self, place: Place) -> Result<Vec<Place>, Error> {
+        let language = self.sources.language(place);
         let mut targets = Vec::new();
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
             let document = self.sources.document(place);
-            if let Some(node) = document.find(place.node, keyword)
-                && let Some(target) = document.as_str(node).map(str::to_owned)
-            {
+            let Some(node) = document.find(place.node, keyword) else { continue };
+            let Some(target) = document.as_str(node).map(str::to_owned) else { continue };
+            if keyword == "$ref" {
                 targets.push(self.sources.resolve(place, &target)?);
+            } else if has_dynamic(language.dialect, keyword) && language.knows(keyword) {
+                targets.push(self.sources.resolve_dynamic(place, &target, keyword)?);
             }
         }
         Ok(targets)

@@ -24,7 +24,8 @@ type Choice = (Place, Vec<TermId>);
 impl Schemas {
     /// The term that a schema stands for. Schemas inside stay closed.
     pub(crate) fn lower(&mut self, place: Place) -> Result<TermId, Error> {
-        let dialect = self.sources.dialect(place);
+        let language = self.sources.language(place);
+        let dialect = language.dialect;
         let document = self.sources.document(place);
         if dialect <= Dialect::Draft7
             && let Some(reference) = document.find(place.node, "$ref")
@@ -37,6 +38,9 @@ impl Schemas {
             Parts { place, dialect, all: Vec::new(), choices: Vec::new(), has_assertions: false };
         for at in 0..document.len(place.node) {
             let (keyword, value) = self.sources.document(place).member(place.node, at);
+            if !language.knows(keyword) {
+                continue;
+            }
             // The keyword is told apart by its length first, which decides nearly always.
             match keyword {
                 "$ref"
@@ -173,7 +177,12 @@ impl Schemas {
                 let target = self.reference(parts.place, &target)?;
                 parts.all.push(target);
             }
-            "$dynamicRef" | "$recursiveRef" => self.lower_dynamic(parts, keyword, value)?,
+            "$dynamicRef" | "$recursiveRef" if has_dynamic(parts.dialect, keyword) => {
+                let target = self.string(value)?;
+                let target = self.sources.resolve_dynamic(parts.place, &target, keyword)?;
+                let target = self.schema(target)?;
+                parts.all.push(target);
+            }
             "allOf" => {
                 let all = self.schemas_of(value)?;
                 parts.all.extend(all);
@@ -221,31 +230,6 @@ impl Schemas {
     fn reference(&mut self, from: Place, reference: &str) -> Result<TermId, Error> {
         let target = self.sources.resolve(from, reference)?;
         self.schema(target)
-    }
-
-    /// Without a dynamic anchor anywhere, a dynamic reference is a plain one.
-    fn lower_dynamic(
-        &mut self,
-        parts: &mut Parts,
-        keyword: &str,
-        value: Place,
-    ) -> Result<(), Error> {
-        let is_known = match keyword {
-            "$dynamicRef" => parts.dialect >= Dialect::Draft2020,
-            _ => parts.dialect == Dialect::Draft2019,
-        };
-        if !is_known {
-            return Ok(());
-        }
-        let anchor = if keyword == "$dynamicRef" { "$dynamicAnchor" } else { "$recursiveAnchor" };
-        if self.sources.has_dynamic_anchors(anchor) {
-            let location = self.sources.location(value);
-            return Err(Error::unsupported(keyword, location));
-        }
-        let target = self.string(value)?;
-        let target = self.reference(parts.place, &target)?;
-        parts.all.push(target);
-        Ok(())
     }
 
     /// `if`: (condition and `then`) or (not condition and `else`).
@@ -318,5 +302,13 @@ impl Schemas {
             return Err(self.sources.error("a list of at least one schema is expected here", list));
         }
         items.into_iter().map(|node| self.schema(Place { node, ..list })).collect()
+    }
+}
+
+/// Whether a dialect has a keyword for dynamic references.
+pub(crate) fn has_dynamic(dialect: Dialect, keyword: &str) -> bool {
+    match keyword {
+        "$dynamicRef" => dialect >= Dialect::Draft2020,
+        _ => dialect == Dialect::Draft2019,
     }
 }

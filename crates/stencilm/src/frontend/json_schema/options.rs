@@ -123,6 +123,18 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// As its authors call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Draft4 => "draft-04",
+            Self::Draft6 => "draft-06",
+            Self::Draft7 => "draft-07",
+            Self::Draft2019 => "2019-09",
+            Self::Draft2020 => "2020-12",
+        }
+    }
+
     /// The dialect that `$schema` names; `None` for one that we do not know.
     #[must_use]
     pub fn of_uri(uri: &str) -> Option<Self> {

@@ -1,10 +1,12 @@
 //! What becomes of each keyword of a schema: enforced, enforced more narrowly, an annotation, or
 //! widened because the caller asked for it.
 
+use rustc_hash::FxHashSet;
+
 use crate::error::Error;
-use crate::frontend::json_schema::document::index;
-use crate::frontend::json_schema::formats::Format;
-use crate::frontend::json_schema::options::{Dialect, Formats, JsonSchemaOptions};
+use crate::frontend::json_schema::document::{NodeId, index};
+use crate::frontend::json_schema::formats::{self, Format};
+use crate::frontend::json_schema::options::{Dialect, JsonSchemaOptions};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{Place, TermId};
 use crate::frontend::json_schema::terms::Term;
@@ -50,10 +52,12 @@ pub fn report(
     let mut schemas = Schemas::new(schema, options, budget)?;
     schemas.compile()?;
     let mut report = Report::default();
+    let mut described = FxHashSet::default();
     for at in 0..schemas.terms.len() {
         let term = TermId(index(at));
         if let Term::Schema(place) = *schemas.terms.get(term)
             && schemas.shape_of(term).is_some()
+            && described.insert((place.document, place.node))
         {
             schemas.describe(place, &mut report);
         }
@@ -78,7 +82,8 @@ impl Schemas {
     }
 
     fn describe(&self, place: Place, report: &mut Report) {
-        let dialect = self.sources.dialect(place);
+        let language = self.sources.language(place);
+        let dialect = language.dialect;
         let document = self.sources.document(place);
         let is_reference = dialect <= Dialect::Draft7
             && document.find(place.node, "$ref").is_some_and(|r| document.as_str(r).is_some());
@@ -89,6 +94,11 @@ impl Schemas {
                     let text = format!("{keyword}: this dialect ignores what stands beside $ref");
                     report.annotations.push((pointer, text));
                 }
+                continue;
+            }
+            if !language.knows(keyword) {
+                let text = format!("{keyword}: not in the vocabularies of the metaschema");
+                report.annotations.push((pointer, text));
                 continue;
             }
             match keyword {
@@ -107,7 +117,8 @@ impl Schemas {
                 _ if is_assertion(keyword, dialect) => {
                     report.enforced.push((pointer, keyword.to_owned()));
                 }
-                "$schema" | "$id" | "id" | "$anchor" | "$defs" | "definitions" | "$vocabulary"
+                "$schema" => self.describe_schema(place, node, pointer, report),
+                "$id" | "id" | "$anchor" | "$defs" | "definitions" | "$vocabulary"
                 | "$dynamicAnchor" | "$recursiveAnchor" => {}
                 "title" | "description" | "default" | "examples" | "$comment" | "deprecated"
                 | "readOnly" | "writeOnly" | "contentEncoding" | "contentMediaType"
@@ -117,26 +128,37 @@ impl Schemas {
         }
     }
 
-    fn describe_format(
-        &self,
-        place: Place,
-        node: crate::frontend::json_schema::document::NodeId,
-        pointer: String,
-        report: &mut Report,
-    ) {
+    /// A `$schema` that does not say what the schema is written in.
+    fn describe_schema(&self, place: Place, node: NodeId, pointer: String, report: &mut Report) {
+        let language = self.sources.language(place);
+        let uri = self.sources.document(place).as_str(node).unwrap_or_default();
+        let text = if !self.sources.is_resource(place) {
+            "means nothing here, since the schema has no URI of its own"
+        } else if !self.sources.library.is_known_language(uri) {
+            "is unknown: the option `dialect` says how to read it"
+        } else {
+            return;
+        };
+        let text = format!("$schema: `{uri}` {text}; read as {}", language.dialect.name());
+        report.annotations.push((pointer, text));
+    }
+
+    fn describe_format(&self, place: Place, node: NodeId, pointer: String, report: &mut Report) {
         let name = self.sources.document(place).as_str(node).unwrap_or_default();
+        if !self.asserts_formats(place) {
+            report.annotations.push((pointer, format!("format: `{name}`, as asked")));
+            return;
+        }
         match Format::of_name(name) {
-            _ if self.options.formats == Formats::Ignored => {
-                report.annotations.push((pointer, format!("format: `{name}`, as asked")));
-            }
-            Some(format) if format.is_exact() => {
-                report.enforced.push((pointer, format!("format: `{name}`")));
-            }
-            Some(format) => {
+            Some(format) if !format.is_exact() => {
                 let text = format!("format: `{name}`: {}", format.narrowing());
                 report.narrower.push((pointer, text));
             }
-            None => report.annotations.push((pointer, format!("format: `{name}` is unknown"))),
+            None if formats::integers(name).is_none() => {
+                let text = format!("format: `{name}` {}", formats::annotation(name));
+                report.annotations.push((pointer, text));
+            }
+            _ => report.enforced.push((pointer, format!("format: `{name}`"))),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::frontend::json_schema::document::{Node, index};
 use crate::frontend::json_schema::formula::{FormulaId, Formulas};
 use crate::frontend::json_schema::options::JsonSchemaOptions;
 use crate::frontend::json_schema::reach::Reach;
+use crate::frontend::json_schema::resources::ResourceId;
 use crate::frontend::json_schema::shape::{ANY, NEVER, Place, Shape, ShapeId, TermId, TextId};
 use crate::frontend::json_schema::sources::Sources;
 use crate::frontend::json_schema::terms::{Term, Terms};
@@ -40,7 +41,7 @@ pub(crate) struct Schemas {
     /// What the schema at a place says, in terms of its assertions and other schemas.
     lowered: FxHashMap<TermId, TermId>,
     /// One place for all schemas that say the same.
-    by_content: HashTable<(Place, Place)>,
+    by_content: HashTable<(Place, ResourceId)>,
     /// The schemas that are being taken apart, one inside the other.
     pub(crate) lowering: Vec<Place>,
     /// How many evaluations are under way, one inside the other.
@@ -74,13 +75,11 @@ impl Schemas {
         options: &JsonSchemaOptions,
         budget: &Budget,
     ) -> Result<Self, Error> {
-        if text.len() > budget.limits.source_bytes {
-            return Err(Error::limit("source_bytes", budget.limits.source_bytes));
-        }
+        let most_bytes = budget.limits.source_bytes;
         let mut schemas = Self {
             options: options.clone(),
             budget: budget.clone(),
-            sources: Sources::new(text, options)?,
+            sources: Sources::new(text, options, most_bytes)?,
             texts: Texts::default(),
             patterns: Patterns::default(),
             terms: Terms::default(),
@@ -127,15 +126,22 @@ impl Schemas {
                 return Err(self.sources.error("a schema is an object or a boolean", place));
             }
         }
+        let place = self.sources.enter(place);
+        let scopes = self.budget.limits.alternatives;
+        if self.sources.scopes.len() > scopes {
+            return Err(Error::limit("alternatives", scopes).moved_to(self.sources.location(place)));
+        }
         let resource = self.sources.resource(place);
         let sources = &self.sources;
-        let hash_of = |place: Place, resource: Place| {
-            FxBuildHasher.hash_one((sources.document(place).hash(place.node), resource))
+        let hash_of = |place: Place, resource: ResourceId| {
+            let content = sources.document(place).hash(place.node);
+            FxBuildHasher.hash_one((content, resource, place.scope))
         };
-        let is_same = |&(known, its): &(Place, Place)| {
+        let is_same = |&(known, its): &(Place, ResourceId)| {
             let document = sources.document(known);
             known == place
                 || (its == resource
+                    && known.scope == place.scope
                     && document.is_same(known.node, sources.document(place), place.node))
         };
         let hash = hash_of(place, resource);

@@ -12,12 +12,17 @@ use crate::frontend::json_schema::formula::{ANY_OBJECT, FormulaId, NO_OBJECT};
 use crate::frontend::json_schema::name_set::NameSet;
 use crate::grammar::UNBOUNDED;
 
-/// A value of one of the documents.
+/// A value of one of the documents, as it is seen from a dynamic scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place {
     pub(crate) document: u32,
     pub(crate) node: NodeId,
+    pub(crate) scope: ScopeId,
 }
+
+/// What dynamic references mean; see [`Scopes`](crate::frontend::json_schema::scopes::Scopes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ScopeId(pub(crate) u32);
 
 /// A condition on values; see [`Terms`](crate::frontend::json_schema::terms::Terms).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

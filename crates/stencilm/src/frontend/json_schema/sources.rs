@@ -1,11 +1,15 @@
-//! The documents of one schema: which dialect a place is written in and what a reference names.
-
-use rustc_hash::FxHashMap;
-use std::fmt::Write;
+//! The documents of one schema: what a reference names, and how errors name a place.
 
 use crate::error::{Error, ErrorKind, Location};
-use crate::frontend::json_schema::document::{Document, NodeId, index};
+use crate::frontend::json_schema::document::{Document, Node, NodeId, index};
+use crate::frontend::json_schema::dynamic::Reaching;
+use crate::frontend::json_schema::language::Language;
+use crate::frontend::json_schema::library::Library;
 use crate::frontend::json_schema::options::{Dialect, JsonSchemaOptions};
+use crate::frontend::json_schema::resources::{
+    Marks, Resource, ResourceId, Resources, UnknownVocabulary,
+};
+use crate::frontend::json_schema::scopes::{OUTSIDE, Scopes};
 use crate::frontend::json_schema::shape::Place;
 use crate::frontend::json_schema::uri;
 
@@ -13,62 +17,67 @@ use crate::frontend::json_schema::uri;
 #[derive(Debug)]
 pub(crate) struct Sources {
     documents: Vec<Source>,
-    /// The texts of the other documents by their URI.
-    texts: FxHashMap<String, String>,
-    default_dialect: Dialect,
-    /// What has a URI of its own, made at the first reference that is no plain pointer.
-    by_uri: Option<FxHashMap<String, Place>>,
+    pub(crate) resources: Resources,
+    pub(crate) library: Library,
+    pub(crate) scopes: Scopes,
+    pub(crate) reaching: Reaching,
+    /// Of documents that do not say.
+    default_language: Language,
+    /// The most bytes that a document may have.
+    most_bytes: usize,
 }
 
 #[derive(Debug)]
 struct Source {
     document: Document,
-    dialect: Dialect,
+    /// By which a reference named it.
     uri: String,
-    /// Whether something below the root may have a base URI or a dialect of its own.
-    has_inner: bool,
+    resource: ResourceId,
+    /// None at all where the whole document is one resource without anchors.
+    marks: Marks,
 }
 
 impl Sources {
     /// Reads the main document.
     ///
     /// # Errors
-    /// It is no JSON.
-    pub(crate) fn new(text: &str, options: &JsonSchemaOptions) -> Result<Self, Error> {
+    /// It is too long, it is no JSON, or its metaschema requires an unknown vocabulary.
+    pub(crate) fn new(
+        text: &str,
+        options: &JsonSchemaOptions,
+        most_bytes: usize,
+    ) -> Result<Self, Error> {
         let mut sources = Self {
             documents: Vec::new(),
-            texts: options.resources.iter().cloned().collect(),
-            default_dialect: options.dialect,
-            by_uri: None,
+            resources: Resources::default(),
+            library: Library::new(&options.resources),
+            scopes: Scopes::default(),
+            reaching: Reaching::default(),
+            default_language: Language::of(options.dialect),
+            most_bytes,
         };
-        sources.read(text, "")?;
+        let main = sources.read(text, "")?;
+        // Its dialect is that of other documents that do not say.
+        let dialect = sources.resources.get(main).language.dialect;
+        sources.default_language = Language::of(dialect);
         Ok(sources)
     }
 
     pub(crate) fn root(&self) -> Place {
-        Place { document: 0, node: self.documents[0].document.root() }
+        Place { document: 0, node: self.documents[0].document.root(), scope: OUTSIDE }
     }
 
     pub(crate) fn document(&self, place: Place) -> &Document {
         &self.documents[place.document as usize].document
     }
 
-    /// The dialect of a place.
+    /// The language of a place.
+    pub(crate) fn language(&self, place: Place) -> Language {
+        self.resources.get(self.resource(place)).language
+    }
+
     pub(crate) fn dialect(&self, place: Place) -> Dialect {
-        let source = &self.documents[place.document as usize];
-        if !source.has_inner {
-            return source.dialect;
-        }
-        let mut at = Some(place.node);
-        while let Some(node) = at {
-            let named = source.document.find(node, "$schema");
-            let named = named.and_then(|uri| source.document.as_str(uri));
-            if let Some(dialect) = named.and_then(Dialect::of_uri) {
-                return dialect;
-            }
-            at = source.document.parent(node);
-        }
-        source.dialect
+        self.language(place).dialect
     }
 
     /// The place for an error message.
@@ -85,163 +94,164 @@ impl Sources {
         Error::new(ErrorKind::Syntax { message: message.into() }, self.location(place))
     }
 
-    /// Whether anything in the documents has a dynamic anchor.
-    pub(crate) fn has_dynamic_anchors(&self, name: &str) -> bool {
-        self.documents.iter().any(|source| {
-            source.document.all().any(|node| source.document.find(node, name).is_some())
-        })
-    }
-
-    /// The resource root that a place's references are relative to; equal places of one resource
-    /// mean the same.
-    pub(crate) fn resource(&self, place: Place) -> Place {
+    /// The resource that a place stands in; equal places of one resource mean the same.
+    pub(crate) fn resource(&self, place: Place) -> ResourceId {
         let source = &self.documents[place.document as usize];
-        let root = Place { document: place.document, node: source.document.root() };
-        if !source.has_inner {
-            return root;
+        if source.marks.is_empty() {
+            return source.resource;
         }
         let mut at = Some(place.node);
         while let Some(node) = at {
-            let here = Place { node, ..place };
-            if self.own_id(here).is_some_and(|id| !id.starts_with('#')) {
-                return here;
+            if let Some(id) = source.marks[node.0 as usize] {
+                return id;
             }
             at = source.document.parent(node);
         }
-        root
+        source.resource
     }
 
-    /// What a reference written at `from` names.
+    /// Whether a place is the root of its resource.
+    pub(crate) fn is_resource(&self, place: Place) -> bool {
+        let resource = self.resources.get(self.resource(place));
+        (resource.document, resource.root) == (place.document, place.node)
+    }
+
+    /// What a reference written at `from` names, seen from there.
     ///
     /// # Errors
     /// There is no such place.
     pub(crate) fn resolve(&mut self, from: Place, reference: &str) -> Result<Place, Error> {
-        let resource = self.resource(from);
-        if reference == "#" {
-            return Ok(resource);
+        let (whole, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let mut target = Some(self.resource(from));
+        if !whole.is_empty() {
+            let whole = uri::resolve(&self.resources.get(self.resource(from)).uri, whole);
+            target = self.named(whole.split('#').next().unwrap_or(""), from)?;
         }
-        let found = match reference.strip_prefix('#') {
-            Some(pointer) if pointer.starts_with('/') => self.follow(resource, pointer),
-            _ => self.resolve_uri(resource, reference)?,
+        let fragment = uri::decode(fragment);
+        let found = match (target, fragment.as_deref()) {
+            (Some(resource), Some("")) => Some(self.resources.get(resource).root),
+            (Some(resource), Some(pointer)) if pointer.starts_with('/') => {
+                self.follow(resource, pointer)?
+            }
+            (Some(resource), Some(anchor)) => {
+                self.resources.get(resource).anchors.get(anchor).copied()
+            }
+            _ => None,
         };
-        found.ok_or_else(|| {
-            self.error(
-                format!("`{reference}` names nothing: the reference cannot be resolved"),
-                from,
-            )
+        let (Some(resource), Some(node)) = (target, found) else {
+            let message = format!("`{reference}` names nothing: the reference cannot be resolved");
+            return Err(self.error(message, from));
+        };
+        let document = self.resources.get(resource).document;
+        Ok(Place { document, node, scope: from.scope })
+    }
+
+    /// The resource with this URI; a document of the caller's is read when it is first named.
+    fn named(&mut self, uri: &str, from: Place) -> Result<Option<ResourceId>, Error> {
+        if let Some(known) = self.resources.named(uri) {
+            return Ok(Some(known));
+        }
+        if let Some(text) = self.library.text(uri) {
+            return self.read_named(&text, uri, from).map(Some);
+        }
+        // Some document may have it as the `$id` of itself or of a part.
+        for given in self.library.given() {
+            if self.resources.named(&given).is_none()
+                && let Some(text) = self.library.text(&given)
+            {
+                self.read_named(&text, &given, from)?;
+            }
+        }
+        Ok(self.resources.named(uri))
+    }
+
+    fn read_named(&mut self, text: &str, uri: &str, from: Place) -> Result<ResourceId, Error> {
+        self.read(text, uri).map_err(|error| match error.kind() {
+            ErrorKind::Syntax { message } if matches!(error.location(), Location::Offset(_)) => {
+                self.error(format!("the document `{uri}`: {error}: {message}"), from)
+            }
+            _ => error,
         })
     }
 
-    fn resolve_uri(&mut self, resource: Place, reference: &str) -> Result<Option<Place>, Error> {
-        let base = self.base_uri(resource);
-        let target = uri::resolve(&base, reference);
-        let (whole, fragment) = target.split_once('#').unwrap_or((&target, ""));
-        if self.by_uri.is_none() {
-            self.by_uri = Some(FxHashMap::default());
-            for document in 0..self.documents.len() {
-                self.collect(document);
-            }
-        }
-        let mut found = self.named(whole);
-        if found.is_none() {
-            let text = self.texts.get(whole).or_else(|| self.texts.get(&format!("{whole}#")));
-            if let Some(text) = text.cloned() {
-                self.read(&text, whole)?;
-                self.collect(self.documents.len() - 1);
-                found = self.named(whole);
-            }
-        }
-        Ok(match found {
-            Some(place) if fragment.is_empty() => Some(place),
-            Some(place) if fragment.starts_with('/') => self.follow(place, fragment),
-            Some(_) => self.named(&target),
-            None => None,
-        })
-    }
-
-    fn named(&self, uri: &str) -> Option<Place> {
-        self.by_uri.as_ref()?.get(uri).copied()
-    }
-
-    fn base_uri(&self, resource: Place) -> String {
-        let mut ids = Vec::new();
-        let mut at = Some(resource.node);
-        let source = &self.documents[resource.document as usize];
-        while let Some(node) = at {
-            let here = Place { node, ..resource };
-            ids.extend(self.own_id(here).filter(|id| !id.starts_with('#')).map(str::to_owned));
-            at = source.document.parent(node);
-        }
-        let base = ids.iter().rev().fold(source.uri.clone(), |base, id| uri::resolve(&base, id));
-        base.split('#').next().unwrap_or("").to_owned()
-    }
-
-    /// The `$id` (or `id`) of a schema.
-    fn own_id(&self, place: Place) -> Option<&str> {
-        let document = self.document(place);
-        let old = self.documents[place.document as usize].dialect == Dialect::Draft4;
-        let id = document.find(place.node, if old { "id" } else { "$id" })?;
-        let is_ignored = self.documents[place.document as usize].dialect <= Dialect::Draft7
-            && document.find(place.node, "$ref").is_some();
-        document.as_str(id).filter(|_| !is_ignored)
-    }
-
-    /// Notes all URIs of a document.
-    fn collect(&mut self, at: usize) {
-        let document = index(at);
-        let nodes: Vec<NodeId> = self.documents[at].document.all().collect();
-        let mut found = Vec::new();
-        let root = Place { document, node: self.documents[at].document.root() };
-        found.push((self.documents[at].uri.clone(), root));
-        for node in nodes {
-            let place = Place { document, node };
-            if let Some(id) = self.own_id(place) {
-                let resource = self.resource(place);
-                let base = self.base_uri(resource);
-                let uri = if id.starts_with('#') { uri::resolve(&base, id) } else { base };
-                found.push((uri, place));
-            }
-            for keyword in ["$anchor", "$dynamicAnchor"] {
-                let anchor = self.document(place).find(node, keyword);
-                if let Some(anchor) = anchor.and_then(|node| self.document(place).as_str(node)) {
-                    let base = self.base_uri(self.resource(place));
-                    found.push((format!("{base}#{anchor}"), place));
-                }
-            }
-        }
-        let by_uri = self.by_uri.get_or_insert_default();
-        for (uri, place) in found {
-            by_uri.entry(uri).or_insert(place);
-        }
-    }
-
-    /// Follows a JSON Pointer (RFC 6901) in its URI form.
-    fn follow(&mut self, from: Place, pointer: &str) -> Option<Place> {
-        let document = &mut self.documents[from.document as usize].document;
-        let mut node = from.node;
+    /// Follows a JSON Pointer (RFC 6901) from the root of a resource.
+    fn follow(&mut self, resource: ResourceId, pointer: &str) -> Result<Option<NodeId>, Error> {
+        let &Resource { document: number, root, .. } = self.resources.get(resource);
+        let document = &mut self.documents[number as usize].document;
+        let mut node = root;
         for step in pointer.split('/').skip(1) {
-            let plain = uri::decode(step).replace("~1", "/").replace("~0", "~");
-            node = if let Some(child) = document.find_indexed(node, &plain) {
-                child
-            } else {
-                let place: usize = plain.parse().ok()?;
-                *document.items(node).get(place)?
+            let child = match document.get(node) {
+                Node::Object { .. } if step.contains('~') => {
+                    document.find_indexed(node, &step.replace("~1", "/").replace("~0", "~"))
+                }
+                Node::Object { .. } => document.find_indexed(node, step),
+                _ => array_index(step).and_then(|at| document.items(node).get(at).copied()),
             };
+            let Some(child) = child else {
+                return Ok(None);
+            };
+            node = child;
         }
-        Some(Place { node, ..from })
+        self.adopt(Place { document: number, node, scope: OUTSIDE })?;
+        Ok(Some(node))
     }
 
-    fn read(&mut self, text: &str, uri: &str) -> Result<(), Error> {
-        let document = Document::parse(text)?;
-        let root = document.root();
-        let named = document.find(root, "$schema").and_then(|uri| document.as_str(uri));
-        let dialect = named.and_then(Dialect::of_uri).unwrap_or(self.default_dialect);
-        let mut id = String::from("\"");
-        let _ = write!(id, "{}\"", if dialect == Dialect::Draft4 { "id" } else { "$id" });
-        let count = |word: &str| text.matches(word).count();
-        let own = usize::from(document.find(root, &id[1..id.len() - 1]).is_some());
-        let has_inner = count(&id) > own || count("\"$schema\"") > usize::from(named.is_some());
-        self.documents.push(Source { document, dialect, uri: uri.to_owned(), has_inner });
-        Ok(())
+    /// What a pointer names is a schema, though an unknown keyword may hold it.
+    fn adopt(&mut self, place: Place) -> Result<(), Error> {
+        let around = self.resource(place);
+        let source = &mut self.documents[place.document as usize];
+        if source.marks.is_empty() || source.marks[place.node.0 as usize].is_some() {
+            return Ok(());
+        }
+        let Source { document, marks, .. } = source;
+        let outcome =
+            self.resources.collect(document, place.node, around, marks, &mut self.library);
+        outcome.map_err(|unknown| self.unknown_vocabulary(&unknown, place.document))
     }
+
+    fn unknown_vocabulary(&self, unknown: &UnknownVocabulary, document: u32) -> Error {
+        let feature = format!("the vocabulary `{}`", unknown.name);
+        let place = Place { document, node: unknown.schema, scope: OUTSIDE };
+        let node = self.document(place).find(place.node, "$schema").unwrap_or(place.node);
+        Error::unsupported(feature, self.location(Place { node, ..place }))
+    }
+
+    /// Reads a document: the resource that all of it stands in.
+    fn read(&mut self, text: &str, uri: &str) -> Result<ResourceId, Error> {
+        if text.len() > self.most_bytes {
+            return Err(Error::limit("source_bytes", self.most_bytes));
+        }
+        let document = Document::parse(text)?;
+        let number = index(self.documents.len());
+        let root = document.root();
+        let schema = document.find(root, "$schema").and_then(|node| document.as_str(node));
+        let named = schema.map_or(Ok(None), |schema| self.library.language(schema));
+        let (named, unknown) = match named {
+            Ok(named) => (named, None),
+            Err(name) => (None, Some(UnknownVocabulary { name, schema: root })),
+        };
+        let language = named.unwrap_or(self.default_language);
+        let id = language.id(&document, root).unwrap_or("");
+        let own = uri::resolve(uri, id.split('#').next().unwrap_or(""));
+        let resource = self.resources.add(number, root, own, language);
+        self.resources.name(uri, resource);
+        let is_plain = !id.contains('#') && Resources::is_plain(&document, language);
+        let mut marks = Marks::new();
+        let mut outcome = unknown.map_or(Ok(()), Err);
+        if !is_plain && outcome.is_ok() {
+            marks = vec![None; document.len_all()];
+            outcome =
+                self.resources.collect(&document, root, resource, &mut marks, &mut self.library);
+        }
+        self.documents.push(Source { document, uri: uri.to_owned(), resource, marks });
+        outcome.map_err(|unknown| self.unknown_vocabulary(&unknown, number))?;
+        Ok(resource)
+    }
+}
+
+/// RFC 6901: without a sign and without leading zeros.
+fn array_index(step: &str) -> Option<usize> {
+    let is_plain = step.bytes().all(|b| b.is_ascii_digit());
+    let has_zeros = step.len() > 1 && step.starts_with('0');
+    if is_plain && !has_zeros { step.parse().ok() } else { None }
 }

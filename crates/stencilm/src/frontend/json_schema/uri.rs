@@ -1,5 +1,7 @@
 //! URI references (RFC 3986): as much of them as references between schemas need.
 
+use std::borrow::Cow;
+
 /// The URI that `reference` names from `base` (section 5.2).
 pub(crate) fn resolve(base: &str, reference: &str) -> String {
     if scheme(reference).is_some() || base.is_empty() {
@@ -37,22 +39,22 @@ pub(crate) fn resolve(base: &str, reference: &str) -> String {
     format!("{head}{}{tail}", without_dots(&joined))
 }
 
-/// The text with `%XX` decoded.
-pub(crate) fn decode(text: &str) -> String {
+/// The text with `%XX` decoded; `None` if that is no UTF-8.
+pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
-        return text.to_owned();
+        return Some(text.into());
     }
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
         let hex = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
-        let hex = hex.and_then(|hex| std::str::from_utf8(hex).ok());
-        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let hex = hex.filter(|hex| hex.iter().all(u8::is_ascii_hexdigit));
+        let byte = hex.and_then(|hex| u8::from_str_radix(str::from_utf8(hex).ok()?, 16).ok());
         decoded.push(byte.unwrap_or(bytes[at]));
         at += if byte.is_some() { 3 } else { 1 };
     }
-    String::from_utf8_lossy(&decoded).into_owned()
+    String::from_utf8(decoded).ok().map(Cow::Owned)
 }
 
 fn scheme(uri: &str) -> Option<&str> {
