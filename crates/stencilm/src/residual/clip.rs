@@ -41,6 +41,7 @@ impl Residuals {
             | Expr::Bytes1(_)
             | Expr::Chars { .. }
             | Expr::Partial { .. }
+            | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Not(_)
             | Expr::Call(_)

@@ -84,6 +84,7 @@ impl Residuals {
             | Expr::Bytes1(_)
             | Expr::Chars { .. }
             | Expr::Partial { .. }
+            | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
             | Expr::Names { .. } => Ok(id),

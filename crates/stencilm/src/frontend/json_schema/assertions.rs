@@ -4,16 +4,16 @@
 //! same.
 
 use crate::error::Error;
-use crate::frontend::json_schema::decimal::Decimal;
 use crate::frontend::json_schema::document::{Node, NodeId};
 use crate::frontend::json_schema::formats::Format;
 use crate::frontend::json_schema::options::{Dialect, Formats};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, Bound, NEVER, NumberShape, PatternId, Place, Refusal, Shape, StringShape,
-    TermId, TextId, Whole,
+    ANY, ArrayShape, NEVER, NumberShape, PatternId, Place, Refusal, Shape, StringShape, TermId,
+    TextId,
 };
 use crate::grammar::UNBOUNDED;
+use crate::number::{Bound, Decimal, Point};
 
 const NULL: u8 = 1;
 const BOOLEAN: u8 = 2;
@@ -73,10 +73,17 @@ impl Schemas<'_> {
             shape.bools = 3;
         }
         if types & (NUMBER | INTEGER) != 0 {
-            let whole = if types & NUMBER == 0 { Whole::Only } else { Whole::Either };
-            shape.numbers.extend(self.number(place, &keywords, whole)?);
+            let mut number = NumberShape::default();
+            if types & NUMBER == 0 {
+                // In draft-04 an integer is a spelling.
+                match self.sources.dialect(place) {
+                    Dialect::Draft4 => number.point = Point::Never,
+                    _ => number.multiples.push(Decimal::one()),
+                }
+            }
+            shape.numbers.extend(self.number(place, &keywords, number)?);
         } else {
-            self.number(place, &keywords, Whole::Either)?;
+            self.number(place, &keywords, NumberShape::default())?;
         }
         let string = self.string_shape(place, &keywords)?;
         if types & STRING != 0 {
@@ -234,9 +241,8 @@ impl Schemas<'_> {
         &mut self,
         place: Place,
         keywords: &Keywords,
-        whole: Whole,
+        mut number: NumberShape,
     ) -> Result<Option<NumberShape>, Error> {
-        let mut number = NumberShape { whole, ..NumberShape::default() };
         let at = |node| Place { node, ..place };
         let bound = |node: Option<NodeId>, flag: Option<NodeId>| {
             // In draft-04 the exclusive keywords are flags of the others.
@@ -265,12 +271,6 @@ impl Schemas<'_> {
                 return Err(self.sources.error("a positive number is expected here", at(node)));
             }
             number.multiples.push(divisor);
-            if !number.has_simple_multiples() {
-                number.refusal = Some(Refusal::new("multipleOf", at(node)));
-            }
-        }
-        if !number.is_small() {
-            number.refusal = Some(Refusal::new("a bound of more than 1,200 digits", place));
         }
         Ok(number.normal())
     }

@@ -24,7 +24,7 @@ impl Schemas<'_> {
         let any = Shape::any();
         let mut other = Shape { null: !shape.null, bools: !shape.bools & 3, ..any };
         for number in &shape.numbers {
-            let outside = number.complement(refusal);
+            let outside = number.complement();
             other.numbers = meet_all(&other.numbers, &outside, |a, b| Ok(a.meet(b)))?;
         }
         for string in &shape.strings {
@@ -65,7 +65,7 @@ impl Schemas<'_> {
                 let mut left = vec![number.clone()];
                 for other in others().flat_map(|s| &s.numbers) {
                     if left.iter().any(|a| a.meet(other).is_some()) {
-                        let outside = other.complement(refusal);
+                        let outside = other.complement();
                         left = meet_all(&left, &outside, |a, b| Ok(a.meet(b)))?;
                     }
                 }

@@ -10,12 +10,10 @@
 
 mod assertions;
 mod complement;
-mod decimal;
 mod document;
 mod formats;
 mod lower;
 mod meet;
-mod multiples;
 mod number_text;
 mod numbers;
 mod object_table;
@@ -43,7 +41,9 @@ use crate::limits::Budget;
 use rules::SchemaRules;
 use schemas::Schemas;
 
-pub use options::{Additional, Dialect, Formats, JsonSchemaOptions, Unsupported, Whitespace};
+pub use options::{
+    Additional, Dialect, Formats, JsonSchemaOptions, Numbers, Unsupported, Whitespace,
+};
 pub use report::{Report, report};
 
 /// The grammar of the JSON texts that are valid for a schema.

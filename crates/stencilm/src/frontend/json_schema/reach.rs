@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Location};
-use crate::frontend::json_schema::options::{Dialect, JsonSchemaOptions, Unsupported};
+use crate::frontend::json_schema::options::{JsonSchemaOptions, Unsupported};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
     ANY, ArrayShape, NEVER, NumberShape, ObjectShape, PatternId, Refusal, Shape, ShapeId,
@@ -14,9 +14,8 @@ use crate::frontend::json_schema::shape::{
 use crate::frontend::json_schema::terms::Term;
 use crate::frontend::json_schema::texts::{Patterns, Texts};
 use crate::frontend::json_schema::{document, number_text};
-use crate::grammar::{Exprs, UNBOUNDED};
+use crate::grammar::UNBOUNDED;
 use crate::limits::{Budget, Limits};
-use crate::residual::emptiness::is_empty;
 
 /// More different patterns in one object than this would make too many classes of names.
 const MOST_PATTERNS: usize = 6;
@@ -36,8 +35,6 @@ pub(crate) struct Compiled {
     /// The classes of names that are not listed, for objects with rules for them.
     classes: FxHashMap<(ShapeId, usize), Arc<[NameClass]>>,
     pub(crate) limits: Limits,
-    /// In draft-04 an integer is a spelling: it has no fraction.
-    pub(crate) has_plain_integers: bool,
 }
 
 /// Names that are not listed and have the same value.
@@ -124,7 +121,6 @@ impl Schemas<'_> {
     pub(crate) fn compile(mut self) -> Result<Compiled, Error> {
         let reached = self.explore()?;
         let root = self.evaluate(reached.root)?;
-        let has_plain_integers = self.sources.dialect(self.sources.root()) == Dialect::Draft4;
         let compiled = Compiled {
             options: self.options.clone(),
             of_term: (0..self.terms.len()).map(|at| self.shape_of(term_at(at))).collect(),
@@ -135,7 +131,6 @@ impl Schemas<'_> {
             root,
             classes: reached.classes,
             limits: self.budget.limits,
-            has_plain_integers,
         };
         compiled.settle(&reached.order, self.budget)
     }
@@ -335,7 +330,7 @@ impl Compiled {
             return Ok(true);
         }
         for number in &shape.numbers {
-            if !self.is_number_empty(number, budget)? {
+            if !self.is_number_empty(number)? {
                 return Ok(true);
             }
         }
@@ -352,18 +347,12 @@ impl Compiled {
                 .any(|(at, object)| self.is_object_alive(id, at, object)))
     }
 
-    fn is_number_empty(
-        &mut self,
-        number: &NumberShape,
-        budget: &mut Budget,
-    ) -> Result<bool, Error> {
-        // Without a divisor, the normal form of an interval has a number in it.
-        if number.values.is_some() || number.multiples.is_empty() {
+    fn is_number_empty(&self, number: &NumberShape) -> Result<bool, Error> {
+        if number.values.is_some() {
             return Ok(false);
         }
-        let mut exprs = Exprs::default();
-        let text = number_text::number(&mut exprs, number, self.has_plain_integers);
-        is_empty(&mut exprs, text, budget)
+        let set = number_text::number_set(number, self.options.numbers, &self.limits)?;
+        Ok(set.is_none())
     }
 
     fn is_string_empty(

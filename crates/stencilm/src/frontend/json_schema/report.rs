@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::frontend::json_schema::formats::Format;
-use crate::frontend::json_schema::options::{Dialect, Formats, JsonSchemaOptions};
+use crate::frontend::json_schema::options::{Dialect, Formats, JsonSchemaOptions, Numbers};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::Place;
 use crate::frontend::json_schema::terms::Term;
@@ -92,7 +92,9 @@ impl Schemas<'_> {
             }
             match keyword {
                 "format" => self.describe_format(place, node, pointer, report),
-                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
+                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf"
+                    if self.options.numbers == Numbers::Plain =>
+                {
                     let text = format!("{keyword}: numbers are written without an exponent");
                     report.narrower.push((pointer, text));
                 }

@@ -145,8 +145,8 @@ impl SchemaRules {
             choices.push(exprs.one_of(words.map(|(_, word)| word)));
         }
         for number in &shape.numbers {
-            let plain = self.compiled.has_plain_integers;
-            choices.push(number_text::number(exprs, number, plain));
+            let (numbers, limits) = (self.compiled.options.numbers, &self.compiled.limits);
+            choices.push(number_text::number(exprs, number, numbers, limits)?);
         }
         for string in &shape.strings {
             let string = text_exprs::string(&self.compiled, string, exprs, &mut self.budget())?;
