@@ -54,6 +54,7 @@ class Grammar:
         indent: int | None = None,
         separators: tuple[str, str] | None = None,
         additional: Literal["after_required", "anywhere", "last"] | None = None,
+        numbers: Literal["plain", "any"] = "plain",
         formats: bool = True,
         nullable: bool = False,
         unsupported: Literal["refuse", "widen"] = "refuse",
@@ -73,6 +74,8 @@ class Grammar:
             separators: Exactly these, as in `json.dumps(…, separators=…)`; `(", ", ": ")` is its
                 default.
             additional: Where names may come that the schema does not list.
+            numbers: `"plain"` as models write them, without an exponent where a schema asks
+                something of the value; `"any"` for every legal spelling.
             formats: Whether `format` is enforced.
             nullable: Whether OpenAPI's `nullable: true` means "or null".
             unsupported: `"widen"` serves what cannot be enforced wider, and lists it in `report`.
@@ -105,6 +108,8 @@ class Grammar:
             options["additional"] = additional
         if dialect is not None:
             options["dialect"] = dialect
+        if numbers != "plain":
+            options["numbers"] = numbers
         if not formats:
             options["formats"] = False
         if nullable:

@@ -7,9 +7,10 @@ use num_bigint::BigUint;
 use crate::error::Error;
 use crate::number::decimal::Decimal;
 
-/// Numbers that must not be multiples of something, beside a divisor. Among 2ⁿ neighbours that
-/// are multiples of the divisor one is a multiple of none of n others.
-const MOST_OTHERS: usize = 16;
+/// Numbers that must not be divisors, beside a divisor. Of 2ⁿ integers in a row one is a multiple
+/// of none of n others greater than 1 (Kanold 1967), and up to n = 24 of fewer than 2¹⁰ (Hajdu and
+/// Saradha, "Disproof of a conjecture of Jacobsthal", 2012).
+const MOST_OTHERS: usize = 24;
 
 /// Whether a text has a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -114,7 +115,7 @@ impl NumberSet {
                 return Ok(None);
             }
             if others.len() > MOST_OTHERS {
-                let feature = "more than 16 numbers that must not divide, beside a multipleOf";
+                let feature = "more than 24 numbers that must not divide, beside a multipleOf";
                 return Err(Error::unsupported(feature, crate::error::Location::Whole));
             }
         }
@@ -173,7 +174,7 @@ impl NumberSet {
 
     /// Multiples of the divisor in a row of which one at least is no multiple of the others.
     pub(super) fn tries(&self) -> u32 {
-        1 << self.others().count().min(MOST_OTHERS)
+        1 << self.others().count().min(10)
     }
 
     /// Whether among 10^(`digits` − 1) neighbours one is in the set, bounds left aside.

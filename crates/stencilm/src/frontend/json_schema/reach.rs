@@ -171,6 +171,9 @@ impl Schemas<'_> {
                 }
                 reached.refusals.push(refusal);
             }
+            for number in shape.numbers.iter().filter(|number| number.values.is_none()) {
+                number_text::number_set(number, self.options.numbers, &self.budget.limits)?;
+            }
             for array in &shape.arrays {
                 todo.extend_from_slice(&array.prefix);
                 if array.max as usize > array.prefix.len() {
