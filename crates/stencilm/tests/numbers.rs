@@ -357,10 +357,82 @@ fn large_divisors() {
     assert!(accepts(schema, "123456789") && !accepts(schema, "1e308"));
 }
 
+/// Where a mask takes states as one that no token tells apart, each token must be refused or
+/// accepted all the same.
+#[test]
+fn masks_with_long_tokens() {
+    let mut tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).collect();
+    tokens.extend((0..1000).map(|n| format!("{n:03}").into_bytes()));
+    tokens.extend((0..100).map(|n| format!("{n:02}").into_bytes()));
+    let others = [
+        "7,", "0]", "001]", "-1", "-12", "[1", "[-98", "1e2", "e-1", "E+", ".5", ".07", "0.0",
+        "5.", "000e9", "7]", "14]", "1.4", "00.", "[7,-",
+    ];
+    tokens.extend(others.map(|text| text.as_bytes().to_vec()));
+    let all = tokens.clone().into_iter().map(Some).chain([None]);
+    let stop = u32::try_from(tokens.len()).unwrap();
+    let vocabulary = Arc::new(Vocabulary::new(all, Vec::new(), vec![stop]).expect("a vocabulary"));
+    let mut seed = 1_u64;
+    let mut random = move |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).unwrap() % below
+    };
+    for keywords in [
+        r#""multipleOf": 1000000007"#,
+        r#""multipleOf": 1000000007, "minimum": -1e15, "maximum": 1e13"#,
+        r#""multipleOf": 1000000007, "minimum": 3e12, "exclusiveMaximum": 4e12"#,
+        r#""multipleOf": 1024"#,
+        r#""multipleOf": 1000003e-3"#,
+        r#""multipleOf": 20011e3, "minimum": 5"#,
+        r#""multipleOf": 1099511627776, "maximum": 1e30"#,
+        r#""not": {"multipleOf": 1000003}"#,
+    ] {
+        for numbers in [Numbers::Plain, Numbers::Any] {
+            let schema =
+                format!(r#"{{"type": "array", "items": {{"type": "number", {keywords}}}}}"#);
+            let options = JsonSchemaOptions { numbers, ..JsonSchemaOptions::default() };
+            let grammar = grammar(&schema, &options, &mut Budget::default()).expect("a schema");
+            let store = Arc::new(Store::new(1 << 20));
+            let compiled =
+                CompiledGrammar::new(&grammar, vocabulary.clone(), store, Limits::default());
+            let start = Matcher::new(Arc::new(compiled.expect("compiled")));
+            for _ in 0..6 {
+                let mut matcher = start.fork();
+                for _ in 0..8 {
+                    let mut mask = vec![0_u32; tokens.len() / 32 + 1];
+                    matcher.fill_mask(&mut mask).expect("no limit");
+                    let is_set = |&id: &usize| mask[id / 32] >> (id % 32) & 1 == 1;
+                    let allowed: Vec<usize> = (0..tokens.len()).filter(is_set).collect();
+                    let accepted: Vec<usize> = (0..tokens.len())
+                        .filter(|&id| matcher.fork().accept_bytes(&tokens[id]).unwrap())
+                        .collect();
+                    assert_eq!(allowed, accepted, "{schema} {numbers:?}\n{}", matcher.describe());
+                    let digits =
+                        accepted.iter().filter(|&&id| tokens[id].iter().all(u8::is_ascii_digit));
+                    let digits: Vec<usize> = digits.copied().collect();
+                    let Some(next) = (match digits.len() {
+                        0 => accepted.get(random(accepted.len().max(1))),
+                        count => Some(&digits[random(count)]),
+                    }) else {
+                        break;
+                    };
+                    assert!(matcher.accept_bytes(&tokens[*next]).unwrap());
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn lists_of_values() {
     let set = |values: &[&'static str]| Set { values: values.to_vec(), ..Set::default() };
-    for values in [&["0"][..], &["1", "10", "100"], &["0.5", "-12.5", "2e2"], &["1e3", "0.015"]] {
+    for values in [
+        &["0"][..],
+        &["1", "10", "100"],
+        &["0.5", "-12.5", "2e2", "200.5", "-20"],
+        &["1e3", "0.015"],
+        &["15", "150", "155", "0.15", "1e-3", "1e12", "0"],
+    ] {
         both(&set(values));
         both(&Set { others: vec!["10"], ..set(values) });
     }

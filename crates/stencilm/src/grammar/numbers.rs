@@ -10,7 +10,7 @@ impl Exprs {
     /// The texts of a set of numbers.
     pub(crate) fn number(&mut self, set: &Arc<NumberSet>) -> ExprId {
         let set = self.number_set_id(set);
-        self.number_from(set, NumberState::Start)
+        self.number_from(set, NumberState::Start { is_negative: false, is_far: false })
     }
 
     /// What follows a text with this state, which must lead to a number of the set.

@@ -5,7 +5,9 @@
 //! it is what the digits so far say about the bounds and the divisors, and a byte makes another.
 //! A state exists only if some text goes on from it to a number of the set.
 
+mod clip;
 mod decimal;
+mod list;
 mod reach;
 mod set;
 mod show;

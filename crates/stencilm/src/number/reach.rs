@@ -15,7 +15,7 @@ impl NumberSet {
             return self.has_zero.then_some((-FAR, FAR));
         }
         let side = self.side(mantissa.is_negative);
-        if side.is_empty {
+        if side.is_empty || mantissa.is_far {
             return None;
         }
         let (mut low, mut high) = (-FAR, FAR);
@@ -78,6 +78,9 @@ impl NumberSet {
         }
         if low > high {
             return false;
+        }
+        if mantissa.is_far {
+            return self.has_exponent || mantissa.phase == Phase::Whole;
         }
         if self.exponents(mantissa).is_some_and(|(least, most)| least <= high && low <= most) {
             return true;

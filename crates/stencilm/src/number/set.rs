@@ -6,6 +6,7 @@ use num_bigint::BigUint;
 
 use crate::error::Error;
 use crate::number::decimal::Decimal;
+use crate::number::list::List;
 
 /// Numbers that must not be divisors, beside a divisor. Of 2ⁿ integers in a row one is a multiple
 /// of none of n others greater than 1 (Kanold 1967), and up to n = 24 of fewer than 2¹⁰ (Hajdu and
@@ -56,6 +57,8 @@ pub(crate) struct NumberSet {
     pub(super) has_divisor: bool,
     /// The most digits behind a point that the moduli tell apart.
     pub(super) last_digit: i64,
+    /// The only numbers, if there is a list of them: then nothing else is asked.
+    pub(super) list: Option<List>,
     pub(super) point: Point,
     pub(super) has_exponent: bool,
 }
@@ -84,7 +87,7 @@ pub(crate) struct Modulus {
     /// 10^`tens` has all factors 2 and 5 of `number`.
     tens: u32,
     /// `number` without these factors.
-    odd: BigUint,
+    pub(super) odd: BigUint,
     /// Decimal digits of `number`.
     pub(super) len: i64,
 }
@@ -146,6 +149,7 @@ impl NumberSet {
             last_digit: moduli.iter().map(|modulus| modulus.unit).max().unwrap_or(0),
             moduli: moduli.into(),
             has_divisor,
+            list: None,
             point: definition.point,
             has_exponent: definition.has_exponent && definition.point != Point::Never,
         };
@@ -186,7 +190,8 @@ impl NumberSet {
     pub(crate) fn size_in_bytes(&self) -> usize {
         let ends = self.sides.iter().flat_map(|side| [&side.near, &side.far]).flatten();
         let moduli = self.moduli.iter().map(|modulus| 96 + modulus.len.unsigned_abs() as usize);
-        160 + ends.map(|end| end.digits.len()).sum::<usize>() + moduli.sum::<usize>()
+        let list = self.list.as_ref().map_or(0, List::size_in_bytes);
+        160 + list + ends.map(|end| end.digits.len()).sum::<usize>() + moduli.sum::<usize>()
     }
 
     /// Whether some number of the side is smaller than 10^`below`, or any at all.

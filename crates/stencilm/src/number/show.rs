@@ -12,6 +12,9 @@ impl fmt::Display for NumberSet {
         if self.has_zero {
             f.write_str(" 0")?;
         }
+        if self.list.is_some() {
+            f.write_str(", listed")?;
+        }
         for (at, modulus) in self.moduli.iter().enumerate() {
             let not = if at == 0 && self.has_divisor { "" } else { "not " };
             write!(f, ", {not}multiple of {}e{}", modulus.number, -modulus.unit)?;
@@ -54,8 +57,8 @@ fn write_end(f: &mut fmt::Formatter<'_>, end: Option<&End>, none: &str) -> fmt::
 impl fmt::Display for NumberState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Start => Ok(()),
-            Self::Minus => f.write_str("; after a minus sign"),
+            Self::Start { is_negative: false, .. } => Ok(()),
+            Self::Start { is_negative: true, .. } => f.write_str("; after a minus sign"),
             Self::Mantissa(mantissa) => {
                 f.write_str(match mantissa.phase {
                     Phase::Whole => "; after digits",
@@ -64,13 +67,15 @@ impl fmt::Display for NumberState {
                 })?;
                 write!(f, ", {mantissa:?}")
             }
+            Self::Listed(listed) => write!(f, "; after digits, {listed:?}"),
             Self::Exponent(exponent) => {
                 match exponent.digits {
                     Digits::Letter => f.write_str("; after the letter of the exponent")?,
                     Digits::Sign => f.write_str("; after the sign of the exponent")?,
                     Digits::Value(value) => write!(f, "; after the exponent {value}")?,
                 }
-                write!(f, ", {} to {}", exponent.low, exponent.high)
+                write!(f, ", {} to {}", exponent.low, exponent.high)?;
+                if exponent.only.is_empty() { Ok(()) } else { write!(f, ", {:?}", exponent.only) }
             }
         }
     }

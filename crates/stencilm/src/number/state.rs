@@ -2,18 +2,24 @@
 
 use num_bigint::BigUint;
 
+use crate::number::list::Listed;
+
 /// Beyond every exponent that a bound has.
 pub(super) const FAR: i64 = i64::MAX / 8;
 
 /// A text that some number of a set begins with. Equal states have the same continuations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum NumberState {
-    /// Nothing was read.
-    Start,
-    /// A minus sign.
-    Minus,
+    /// Nothing was read, or a minus sign.
+    Start {
+        is_negative: bool,
+        /// As in [`Mantissa`].
+        is_far: bool,
+    },
     /// Digits, and maybe a point.
     Mantissa(Mantissa),
+    /// Digits of a number of a list, and maybe a point.
+    Listed(Listed),
     /// A letter `e`, and maybe more.
     Exponent(Exponent),
 }
@@ -58,6 +64,9 @@ pub(crate) struct Mantissa {
     pub(super) far: Compared,
     /// What remains of U, for each of the moduli.
     pub(super) rests: Box<[BigUint]>,
+    /// What remains was forgotten: no token makes a multiple of the divisor of it, and all digits
+    /// lead to one. Only for masks.
+    pub(super) is_far: bool,
 }
 
 impl NumberState {
@@ -65,7 +74,7 @@ impl NumberState {
     pub(crate) fn size_in_bytes(&self) -> usize {
         let rests = match self {
             Self::Mantissa(mantissa) => &*mantissa.rests,
-            Self::Start | Self::Minus | Self::Exponent(_) => &[],
+            Self::Start { .. } | Self::Listed(_) | Self::Exponent(_) => &[],
         };
         size_of::<Self>() + rests.iter().map(|rest| 32 + rest.bits() as usize / 8).sum::<usize>()
     }
@@ -94,12 +103,14 @@ pub(crate) enum Digits {
     Value(i64),
 }
 
-/// An exponent, of which all values from `low` to `high` give a number of the set.
+/// An exponent, of which all values from `low` to `high` give a number of the set, or those of a
+/// list, sorted, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Exponent {
     pub(super) digits: Digits,
     pub(super) low: i64,
     pub(super) high: i64,
+    pub(super) only: Box<[i64]>,
 }
 
 impl Exponent {
@@ -110,11 +121,16 @@ impl Exponent {
             Digits::Value(value) => value,
         };
         let value = before.saturating_mul(10).saturating_add(digit.into()).min(FAR);
-        let low = self.low.max(0);
-        let next = |value, low| Some(Self { digits: Digits::Value(value), low, high: self.high });
         if self.high < 0 {
             return None;
         }
+        if !self.only.is_empty() {
+            return self.kept(Digits::Value(value), |power| begins_with(power, value));
+        }
+        let low = self.low.max(0);
+        let only = Box::default();
+        let next =
+            |value, low| Some(Self { digits: Digits::Value(value), low, high: self.high, only });
         if self.high == FAR && value >= low {
             return next(0, 0);
         }
@@ -137,13 +153,42 @@ impl Exponent {
         if self.digits != Digits::Letter {
             return None;
         }
+        if !self.only.is_empty() {
+            let mut only = self.only.clone();
+            if is_negative {
+                only.reverse();
+                only.iter_mut().for_each(|power| *power = -*power);
+            }
+            let signed = Self { only, ..self.clone() };
+            return signed.kept(Digits::Sign, |power| power >= 0);
+        }
         let (low, high) = if is_negative { (-self.high, -self.low) } else { (self.low, self.high) };
         let digits = Digits::Sign;
-        (high >= 0).then_some(Self { digits, low: low.max(0), high })
+        (high >= 0).then_some(Self { digits, low: low.max(0), high, only: Box::default() })
     }
 
     /// Whether the text may end here.
     pub(super) fn is_complete(&self) -> bool {
-        matches!(self.digits, Digits::Value(value) if self.low <= value && value <= self.high)
+        matches!(self.digits, Digits::Value(value) if self.allows(value))
     }
+
+    pub(super) fn allows(&self, power: i64) -> bool {
+        let is_listed = self.only.is_empty() || self.only.contains(&power);
+        is_listed && self.low <= power && power <= self.high
+    }
+
+    /// The state with those of its list that are left.
+    fn kept(&self, digits: Digits, is_left: impl Fn(i64) -> bool) -> Option<Self> {
+        let only: Box<[i64]> = self.only.iter().copied().filter(|&power| is_left(power)).collect();
+        let (low, high) = (*only.first()?, *only.last()?);
+        Some(Self { digits, low, high, only })
+    }
+}
+
+/// Whether `value`, and zeros in front, are the first digits of a number that is not negative.
+fn begins_with(mut number: i64, value: i64) -> bool {
+    while number > value && value > 0 {
+        number /= 10;
+    }
+    number >= 0 && (value == 0 || number == value)
 }

@@ -2,6 +2,7 @@
 
 use num_bigint::BigUint;
 
+use crate::number::list::Listed;
 use crate::number::set::{NumberSet, Point, power_of_ten};
 use crate::number::state::{Compared, Digits, Exponent, FAR, Mantissa, NumberState, Phase};
 
@@ -9,12 +10,16 @@ impl NumberSet {
     /// The state after a byte; `None` if no number of the set goes on so.
     pub(crate) fn step(&self, state: &NumberState, byte: u8) -> Option<NumberState> {
         match (state, byte) {
-            (NumberState::Start, b'-') => {
-                let side = self.side(true);
-                (self.has_zero || !side.is_empty).then_some(NumberState::Minus)
+            (&NumberState::Start { is_negative: false, is_far }, b'-') => {
+                let is_alive = self.has_zero || !self.side(true).is_empty;
+                is_alive.then_some(NumberState::Start { is_negative: true, is_far })
             }
-            (NumberState::Start | NumberState::Minus, b'0'..=b'9') => {
-                let mantissa = self.begin(*state == NumberState::Minus);
+            (&NumberState::Start { is_negative, is_far }, b'0'..=b'9') => {
+                if let Some(list) = &self.list {
+                    let listed = self.begin_listed(list, is_negative);
+                    return self.listed_digit(list, &listed, byte - b'0');
+                }
+                let mantissa = self.begin(is_negative, is_far);
                 self.settled(self.with_digit(mantissa, byte - b'0'))
             }
             (NumberState::Mantissa(mantissa), b'0'..=b'9') => {
@@ -35,8 +40,10 @@ impl NumberSet {
                 }
                 let (low, high) = self.exponents(mantissa)?;
                 let (low, high) = (low.max(-FAR), high.min(FAR));
-                Some(NumberState::Exponent(Exponent { digits: Digits::Letter, low, high }))
+                let (digits, only) = (Digits::Letter, Box::default());
+                Some(NumberState::Exponent(Exponent { digits, low, high, only }))
             }
+            (NumberState::Listed(listed), _) => self.step_listed(listed, byte),
             (NumberState::Exponent(exponent), b'0'..=b'9') => {
                 exponent.with_digit(byte - b'0').map(NumberState::Exponent)
             }
@@ -47,24 +54,50 @@ impl NumberSet {
         }
     }
 
+    fn step_listed(&self, listed: &Listed, byte: u8) -> Option<NumberState> {
+        let list = self.list.as_ref()?;
+        match byte {
+            b'0'..=b'9' => {
+                let is_digit_left = !listed.is_zero() || listed.phase != Phase::Whole;
+                is_digit_left.then(|| self.listed_digit(list, listed, byte - b'0'))?
+            }
+            b'.' if listed.phase == Phase::Whole => {
+                Some(NumberState::Listed(Listed { phase: Phase::Point, ..listed.clone() }))
+            }
+            b'e' | b'E' if listed.phase != Phase::Point => {
+                self.listed_exponent(list, listed).map(NumberState::Exponent)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the text may end here.
     pub(crate) fn is_complete(&self, state: &NumberState) -> bool {
         match state {
-            NumberState::Start | NumberState::Minus => false,
+            NumberState::Start { .. } => false,
             NumberState::Mantissa(mantissa) => {
-                let ends = match mantissa.phase {
-                    Phase::Whole => self.point != Point::Always,
-                    Phase::Point => false,
-                    Phase::Fraction => true,
-                };
-                ends && self.exponents(mantissa).is_some_and(|(low, high)| low <= 0 && 0 <= high)
+                self.ends(mantissa.phase)
+                    && self.exponents(mantissa).is_some_and(|(low, high)| low <= 0 && 0 <= high)
+            }
+            NumberState::Listed(listed) => {
+                let list = self.list.as_ref().filter(|_| self.ends(listed.phase));
+                let exponent = list.and_then(|list| self.listed_exponent(list, listed));
+                exponent.is_some_and(|exponent| exponent.allows(0))
             }
             NumberState::Exponent(exponent) => exponent.is_complete(),
         }
     }
 
+    fn ends(&self, phase: Phase) -> bool {
+        match phase {
+            Phase::Whole => self.point != Point::Always,
+            Phase::Point => false,
+            Phase::Fraction => true,
+        }
+    }
+
     /// Before the first digit.
-    fn begin(&self, is_negative: bool) -> Mantissa {
+    pub(super) fn begin(&self, is_negative: bool, is_far: bool) -> Mantissa {
         let side = self.side(is_negative);
         let compared = |is_bounded| if is_bounded { Compared::Equal } else { Compared::Free };
         Mantissa {
@@ -77,6 +110,7 @@ impl NumberSet {
             near: compared(side.near.is_some()),
             far: compared(side.far.is_some()),
             rests: self.moduli.iter().map(|_| BigUint::default()).collect(),
+            is_far,
         }
     }
 
@@ -117,7 +151,8 @@ impl NumberSet {
             let before = if is_whole { before - 1 } else { before };
             let shift = mantissa.fraction - before;
             mantissa.last = mantissa.fraction;
-            for (rest, modulus) in mantissa.rests.iter_mut().zip(&self.moduli) {
+            let known = if mantissa.is_far { &[] } else { &self.moduli[..] };
+            for (rest, modulus) in mantissa.rests.iter_mut().zip(known) {
                 // Where the number was zero, so is what remained of it.
                 let moved =
                     if mantissa.is_zero { BigUint::default() } else { shifted(rest, shift) };
@@ -139,7 +174,7 @@ impl NumberSet {
         Some(NumberState::Mantissa(self.reduced(mantissa)))
     }
 
-    fn reduced(&self, mut mantissa: Mantissa) -> Mantissa {
+    pub(super) fn reduced(&self, mut mantissa: Mantissa) -> Mantissa {
         if !self.has_exponent {
             self.reduce_bounds(&mut mantissa);
             self.reduce_rests(&mut mantissa);
@@ -154,7 +189,7 @@ impl NumberSet {
         if !is_bounded {
             mantissa.lead = 0;
         }
-        if self.moduli.is_empty() {
+        if self.moduli.is_empty() || mantissa.is_far {
             mantissa.last = 0;
             let compares = [mantissa.near, mantissa.far].contains(&Compared::Equal);
             if !compares && !(mantissa.is_zero && is_bounded) {
@@ -194,7 +229,7 @@ impl NumberSet {
 
     /// Zeros and digits that no modulus tells apart, where the number is what its digits say.
     fn reduce_rests(&self, mantissa: &mut Mantissa) {
-        if self.moduli.is_empty() {
+        if self.moduli.is_empty() || mantissa.is_far {
             return;
         }
         if mantissa.phase == Phase::Whole {

@@ -36,7 +36,7 @@ pub fn without_empty_parts(
     }
     let arena = std::mem::take(exprs);
     let rules = std::sync::Arc::new(NoRules);
-    let mut residuals = Residuals::over(arena, rules, budget.limits, (0, 0));
+    let mut residuals = Residuals::over(arena, rules, budget.limits, (0, 0, 0));
     let result = residuals.without_empty_parts(id);
     *exprs = residuals.exprs;
     result

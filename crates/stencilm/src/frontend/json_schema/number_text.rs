@@ -7,7 +7,7 @@ use crate::frontend::json_schema::options::Numbers;
 use crate::frontend::json_schema::shape::NumberShape;
 use crate::grammar::{ExprId, Exprs, UNBOUNDED};
 use crate::limits::Limits;
-use crate::number::{Bound, Decimal, Definition, NumberSet, Point};
+use crate::number::{Decimal, NumberSet, Point};
 
 /// The set of a shape without a list of values; `None` if no number is in it.
 ///
@@ -33,34 +33,18 @@ pub(crate) fn number(
     limits: &Limits,
 ) -> Result<ExprId, Error> {
     if let Some(values) = &shape.values {
-        return match numbers {
-            Numbers::Plain => Ok(listed(exprs, values, shape.point, limits)),
-            Numbers::Any => every_spelling(exprs, values, shape.point, limits),
-        };
+        if numbers == Numbers::Plain || shape.point == Point::Never {
+            return Ok(listed(exprs, values, shape.point, limits));
+        }
+        return Ok(match NumberSet::listed(values, shape.point) {
+            Some(set) => exprs.number(&Arc::new(set)),
+            None => exprs.nothing(),
+        });
     }
     Ok(match number_set(shape, numbers, limits)? {
         Some(set) => exprs.number(&Arc::new(set)),
         None => exprs.nothing(),
     })
-}
-
-/// Each value in all spellings.
-fn every_spelling(
-    exprs: &mut Exprs,
-    values: &[Decimal],
-    point: Point,
-    limits: &Limits,
-) -> Result<ExprId, Error> {
-    let mut choices = Vec::with_capacity(values.len());
-    for value in values {
-        let bound = Some(Bound { value: value.clone(), is_exclusive: false });
-        let (low, high) = (bound.clone(), bound);
-        let only = Definition { low, high, point, has_exponent: true, ..Definition::default() };
-        if let Some(set) = NumberSet::new(&only, limits.number_digits)? {
-            choices.push(exprs.number(&Arc::new(set)));
-        }
-    }
-    Ok(exprs.choice(&choices))
 }
 
 /// Each value by its shortest plain text with any number of zeros behind, and as `json.dumps`
