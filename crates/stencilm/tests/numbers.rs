@@ -153,8 +153,7 @@ fn grammar_of_numbers(text: &[u8]) -> (Vec<u8>, bool) {
     let whole = mantissa.strip_prefix(b"-").unwrap_or(mantissa);
     match (whole, whole.contains(&b'.')) {
         ([], _) if mantissa.is_empty() => (b"0123456789-".to_vec(), false),
-        ([], _) => (digits.to_vec(), false),
-        ([.., b'.'], _) => (digits.to_vec(), false),
+        ([] | [.., b'.'], _) => (digits.to_vec(), false),
         (_, true) => (b"0123456789eE".to_vec(), true),
         (b"0", false) => (b".eE".to_vec(), true),
         (_, false) => (b"0123456789.eE".to_vec(), true),

@@ -46,12 +46,6 @@ impl NumberSet {
         })
     }
 
-    /// Before the first digit.
-    pub(super) fn begin_listed(&self, list: &List, is_negative: bool) -> Listed {
-        let high = list.0[usize::from(is_negative)].len();
-        Listed { is_negative, phase: Phase::Whole, len: 0, lead: 0, low: 0, high }
-    }
-
     pub(super) fn listed_digit(&self, list: &List, at: &Listed, digit: u8) -> Option<NumberState> {
         let mut next = at.clone();
         if at.phase == Phase::Point {
@@ -95,6 +89,12 @@ impl Listed {
 }
 
 impl List {
+    /// Before the first digit.
+    pub(super) fn begin(&self, is_negative: bool) -> Listed {
+        let high = self.0[usize::from(is_negative)].len();
+        Listed { is_negative, phase: Phase::Whole, len: 0, lead: 0, low: 0, high }
+    }
+
     /// About how many bytes it holds.
     pub(super) fn size_in_bytes(&self) -> usize {
         self.0.iter().flatten().map(|value| 48 + value.digits().len()).sum()

@@ -189,7 +189,8 @@ impl NumberSet {
     /// About how many bytes it holds.
     pub(crate) fn size_in_bytes(&self) -> usize {
         let ends = self.sides.iter().flat_map(|side| [&side.near, &side.far]).flatten();
-        let moduli = self.moduli.iter().map(|modulus| 96 + modulus.len.unsigned_abs() as usize);
+        let moduli =
+            self.moduli.iter().map(|modulus| 96 + usize::try_from(modulus.len).unwrap_or(0));
         let list = self.list.as_ref().map_or(0, List::size_in_bytes);
         160 + list + ends.map(|end| end.digits.len()).sum::<usize>() + moduli.sum::<usize>()
     }
@@ -254,13 +255,13 @@ impl NumberSet {
                 (power_of_ten(digits) - 1_u8) / &divisor.number
             }
         };
-        let mut count = first;
+        let mut value = first * &divisor.number;
+        let last = last * &divisor.number;
         for _ in 0..self.tries() {
-            if count > last {
+            if value > last {
                 return false;
             }
-            let value = &count * &divisor.number;
-            let (number, zeros) = without_zeros(value);
+            let (number, zeros) = without_zeros(value.clone());
             let is_in = self.others().all(|(_, other)| {
                 let rest = &number % &other.number;
                 !other.divides(&rest, zeros - unit)
@@ -268,7 +269,7 @@ impl NumberSet {
             if is_in {
                 return true;
             }
-            count += 1_u8;
+            value += &divisor.number;
         }
         false
     }

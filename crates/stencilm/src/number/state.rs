@@ -76,7 +76,7 @@ impl NumberState {
             Self::Mantissa(mantissa) => &*mantissa.rests,
             Self::Start { .. } | Self::Listed(_) | Self::Exponent(_) => &[],
         };
-        size_of::<Self>() + rests.iter().map(|rest| 32 + rest.bits() as usize / 8).sum::<usize>()
+        size_of::<Self>() + rests.iter().map(|rest| 32 + rest.to_bytes_le().len()).sum::<usize>()
     }
 }
 

@@ -16,7 +16,7 @@ impl NumberSet {
             }
             (&NumberState::Start { is_negative, is_far }, b'0'..=b'9') => {
                 if let Some(list) = &self.list {
-                    let listed = self.begin_listed(list, is_negative);
+                    let listed = list.begin(is_negative);
                     return self.listed_digit(list, &listed, byte - b'0');
                 }
                 let mantissa = self.begin(is_negative, is_far);
@@ -192,7 +192,7 @@ impl NumberSet {
         if self.moduli.is_empty() || mantissa.is_far {
             mantissa.last = 0;
             let compares = [mantissa.near, mantissa.far].contains(&Compared::Equal);
-            if !compares && !(mantissa.is_zero && is_bounded) {
+            if !compares && (!mantissa.is_zero || !is_bounded) {
                 mantissa.fraction = 0;
             }
         }
