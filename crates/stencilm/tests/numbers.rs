@@ -376,47 +376,61 @@ fn masks_with_long_tokens() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(seed >> 33).unwrap() % below
     };
-    for keywords in [
-        r#""multipleOf": 1000000007"#,
-        r#""multipleOf": 1000000007, "minimum": -1e15, "maximum": 1e13"#,
-        r#""multipleOf": 1000000007, "minimum": 3e12, "exclusiveMaximum": 4e12"#,
-        r#""multipleOf": 1024"#,
-        r#""multipleOf": 1000003e-3"#,
-        r#""multipleOf": 20011e3, "minimum": 5"#,
-        r#""multipleOf": 1099511627776, "maximum": 1e30"#,
-        r#""not": {"multipleOf": 1000003}"#,
+    // What is shared by all is found by content.
+    let store = Arc::new(Store::new(16 << 20));
+    let check = |matcher: &mut Matcher| -> Vec<usize> {
+        let mut mask = vec![0_u32; tokens.len() / 32 + 1];
+        matcher.fill_mask(&mut mask).expect("no limit");
+        let is_set = |&id: &usize| mask[id / 32] >> (id % 32) & 1 == 1;
+        let allowed: Vec<usize> = (0..tokens.len()).filter(is_set).collect();
+        let is_accepted = |&id: &usize| matcher.fork().accept_bytes(&tokens[id]).unwrap();
+        let accepted: Vec<usize> = (0..tokens.len()).filter(is_accepted).collect();
+        assert_eq!(allowed, accepted, "{}", matcher.describe());
+        accepted
+    };
+    let far = r#""multipleOf": 1000000007, "minimum": -1e15, "maximum": 1e13"#;
+    let between = r#""multipleOf": 1000000007, "minimum": 3e12, "exclusiveMaximum": 4e12"#;
+    // Keywords, and a number for which they make the difference.
+    for (keywords, number) in [
+        (r#""multipleOf": 1000000007"#, "12000000084"),
+        (far, "12000000084"),
+        (between, "3500000024500"),
+        (r#""multipleOf": 1024"#, "123904"),
+        (r#""multipleOf": 1000003e-3"#, "5000.015"),
+        (r#""multipleOf": 20011e3, "minimum": 5"#, "140077000"),
+        (r#""multipleOf": 1099511627776, "maximum": 1e30"#, "3298534883328"),
+        (r#""not": {"multipleOf": 1000003}"#, "7000022"),
     ] {
         for numbers in [Numbers::Plain, Numbers::Any] {
             let schema =
                 format!(r#"{{"type": "array", "items": {{"type": "number", {keywords}}}}}"#);
             let options = JsonSchemaOptions { numbers, ..JsonSchemaOptions::default() };
             let grammar = grammar(&schema, &options, &mut Budget::default()).expect("a schema");
-            let store = Arc::new(Store::new(1 << 20));
+            // One that opens new generations all the time copies its states.
+            let grammar_bytes = if numbers == Numbers::Any { 20_000 } else { 1 << 20 };
+            let limits = Limits { grammar_bytes, ..Limits::default() };
             let compiled =
-                CompiledGrammar::new(&grammar, vocabulary.clone(), store, Limits::default());
+                CompiledGrammar::new(&grammar, vocabulary.clone(), store.clone(), limits);
             let start = Matcher::new(Arc::new(compiled.expect("compiled")));
-            for _ in 0..6 {
+            for _ in 0..3 {
                 let mut matcher = start.fork();
-                for _ in 0..8 {
-                    let mut mask = vec![0_u32; tokens.len() / 32 + 1];
-                    matcher.fill_mask(&mut mask).expect("no limit");
-                    let is_set = |&id: &usize| mask[id / 32] >> (id % 32) & 1 == 1;
-                    let allowed: Vec<usize> = (0..tokens.len()).filter(is_set).collect();
-                    let accepted: Vec<usize> = (0..tokens.len())
-                        .filter(|&id| matcher.fork().accept_bytes(&tokens[id]).unwrap())
-                        .collect();
-                    assert_eq!(allowed, accepted, "{schema} {numbers:?}\n{}", matcher.describe());
-                    let digits =
-                        accepted.iter().filter(|&&id| tokens[id].iter().all(u8::is_ascii_digit));
-                    let digits: Vec<usize> = digits.copied().collect();
-                    let Some(next) = (match digits.len() {
-                        0 => accepted.get(random(accepted.len().max(1))),
-                        count => Some(&digits[random(count)]),
-                    }) else {
+                for _ in 0..6 {
+                    let mut next = check(&mut matcher);
+                    let is_digits = |id: &usize| tokens[*id].iter().all(u8::is_ascii_digit);
+                    if next.iter().any(is_digits) {
+                        next.retain(is_digits);
+                    }
+                    if next.is_empty() {
                         break;
-                    };
-                    assert!(matcher.accept_bytes(&tokens[*next]).unwrap());
+                    }
+                    let next = next[random(next.len())];
+                    assert!(matcher.accept_bytes(&tokens[next]).unwrap());
                 }
+            }
+            let mut matcher = start.fork();
+            for byte in format!("[{number}]").bytes() {
+                check(&mut matcher);
+                assert!(matcher.accept_bytes(&[byte]).unwrap(), "{schema}");
             }
         }
     }
