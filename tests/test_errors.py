@@ -194,6 +194,7 @@ TRIPS: list[tuple[str, Callable[..., Grammar], Any, float]] = [
         },
         4,
     ),
+    ("number_digits", Grammar.from_json_schema, {"multipleOf": 10**60 + 7}, 50),
     ("search", Grammar.from_regex, "(?=.*a.*b)(?!.*bb)[abc]{4,9}", 2),
     (
         "search",

@@ -50,6 +50,7 @@ class Limits:
         repeat: int,
         items: int,
         alternatives: int,
+        number_digits: int,
         search: int,
         mask_work: int,
         grammar_bytes: int,

@@ -55,6 +55,7 @@ class Grammar:
         separators: tuple[str, str] | None = None,
         key_order: Literal["declared", "any"] = "declared",
         additional: Literal["after_required", "anywhere", "last"] | None = None,
+        numbers: Literal["plain", "any"] = "plain",
         formats: bool = True,
         nullable: bool = False,
         unsupported: Literal["refuse", "widen"] = "refuse",
@@ -75,6 +76,8 @@ class Grammar:
                 default.
             key_order: The order of member names: as the schema first mentions them, or any.
             additional: Where names may come that the schema does not list, in the declared order.
+            numbers: `"plain"` as models write them, without an exponent where a schema asks
+                something of the value; `"any"` for every legal spelling.
             formats: Whether `format` is enforced.
             nullable: Whether OpenAPI's `nullable: true` means "or null".
             unsupported: `"widen"` serves what cannot be enforced wider, and lists it in `report`.
@@ -109,6 +112,8 @@ class Grammar:
             options["additional"] = additional
         if dialect is not None:
             options["dialect"] = dialect
+        if numbers != "plain":
+            options["numbers"] = numbers
         if not formats:
             options["formats"] = False
         if nullable:

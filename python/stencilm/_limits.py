@@ -38,6 +38,8 @@ class Limits:
     """Live alternatives of one state: what an ambiguous grammar may cost."""
     alternatives: int = 1_000
     """Alternatives of one type that a JSON Schema may come to, combinations counted."""
+    number_digits: int = 2_000
+    """Digits of a divisor of numbers, and of a bound beside one."""
     search: int = 50_000
     """Expressions looked at to decide whether an intersection is empty."""
     mask_work: int = 50_000_000

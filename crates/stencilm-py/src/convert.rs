@@ -113,8 +113,8 @@ pub(crate) struct Limits(pub(crate) stencilm::Limits);
 #[pymethods]
 impl Limits {
     #[new]
-    #[pyo3(signature = (*, nesting, source_bytes, rules, expressions, repeat, items, alternatives, search,
-                        mask_work, grammar_bytes, compile_time, rollback))]
+    #[pyo3(signature = (*, nesting, source_bytes, rules, expressions, repeat, items, alternatives,
+                        number_digits, search, mask_work, grammar_bytes, compile_time, rollback))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -125,6 +125,7 @@ impl Limits {
         repeat: usize,
         items: usize,
         alternatives: usize,
+        number_digits: usize,
         search: usize,
         mask_work: usize,
         grammar_bytes: usize,
@@ -141,6 +142,7 @@ impl Limits {
             repeat,
             items,
             alternatives,
+            number_digits,
             search,
             mask_work,
             grammar_bytes,

@@ -2,7 +2,8 @@
 
 use pyo3::{prelude::*, types::PyDict};
 use stencilm::frontend::json_schema::{
-    self, Additional, Dialect, Formats, JsonSchemaOptions, KeyOrder, Unsupported, Whitespace,
+    self, Additional, Dialect, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported,
+    Whitespace,
 };
 
 use crate::convert::{Cancel, Limits, budget, guarded, guarded_apart, vocabulary_error};
@@ -129,6 +130,11 @@ fn schema_options(
                 "after_required" => options.additional = Additional::AfterRequired,
                 "anywhere" => options.additional = Additional::Anywhere,
                 "last" => options.additional = Additional::Last,
+                other => return wrong(other),
+            },
+            "numbers" => match value.extract::<String>()?.as_str() {
+                "plain" => options.numbers = Numbers::Plain,
+                "any" => options.numbers = Numbers::Any,
                 other => return wrong(other),
             },
             "formats" => {

@@ -18,6 +18,7 @@ pub mod limits;
 mod mask;
 mod matcher;
 pub mod normalize;
+mod number;
 pub mod residual;
 mod stack;
 pub mod vocab;

@@ -40,6 +40,9 @@ pub struct Limits {
     /// Alternatives of one type that a JSON Schema may come to, all combinations of its branches
     /// counted. Default 1,000: each pair of them may have to be looked at.
     pub alternatives: usize,
+    /// Digits of a divisor of a number, of the least common multiple of several, and of a bound
+    /// beside them. Default 2,000. (Without divisors, bounds may have any number of digits.)
+    pub number_digits: usize,
     /// Expressions looked at to decide one question of emptiness. Default 50,000.
     pub search: usize,
     /// Trie nodes walked for one mask. Default 50,000,000 (about a second).
@@ -63,6 +66,7 @@ impl Default for Limits {
             repeat: 2_000_000_000,
             items: 10_000,
             alternatives: 1_000,
+            number_digits: 2_000,
             search: 50_000,
             mask_work: 50_000_000,
             grammar_bytes: 64 << 20,

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("limits", &["error"]),
-    ("grammar", &["error"]),
+    ("number", &["error"]),
+    ("grammar", &["error", "number"]),
     ("vocab", &["error", "grammar"]),
     ("residual", &["error", "limits", "grammar", "vocab"]),
     ("mask", &["error", "limits", "grammar", "vocab", "residual"]),
@@ -17,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("compiled", &["error", "limits", "grammar", "vocab", "mask"]),
     ("matcher", &["error", "grammar", "vocab", "mask", "stack", "compiled"]),
     ("normalize", &["error", "limits", "grammar"]),
-    ("frontend", &["error", "limits", "grammar", "residual"]),
+    ("frontend", &["error", "limits", "number", "grammar", "residual"]),
 ];
 
 /// The same for the front ends: none knows of another, except for the patterns in schemas.

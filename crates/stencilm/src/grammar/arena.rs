@@ -7,9 +7,11 @@ use std::{hash::BuildHasher, sync::Arc};
 use crate::grammar::byte_set::ByteSet;
 use crate::grammar::char_set::CharSet;
 use crate::grammar::expr::{
-    ByteSetId, ClassId, Expr, ExprId, List, LiteralId, LiteralsId, Spelling, TokenName, UNBOUNDED,
+    ByteSetId, ClassId, Expr, ExprId, List, LiteralId, LiteralsId, NumberSetId, NumberStateId,
+    Spelling, TokenName, UNBOUNDED,
 };
 use crate::grammar::hash::{ContentHash, HashKey};
+use crate::number::{NumberSet, NumberState};
 
 /// An arena of expressions. The constructors (`seq`, `choice`, `repeat`, …) are the only way to
 /// make one; they normalise, so that few different expressions mean the same.
@@ -37,6 +39,9 @@ pub struct Exprs {
     byte_sets: Interner<ByteSet>,
     classes: Interner<Arc<CharSet>>,
     token_names: Interner<Arc<str>>,
+    number_sets: Interner<Arc<NumberSet>>,
+    number_set_hashes: Vec<ContentHash>,
+    number_states: Interner<Arc<NumberState>>,
     /// The class of every scalar value.
     pub(crate) any: ClassId,
     bytes: usize,
@@ -91,6 +96,9 @@ impl Exprs {
             byte_sets: Interner::default(),
             classes,
             token_names: Interner::default(),
+            number_sets: Interner::default(),
+            number_set_hashes: Vec::new(),
+            number_states: Interner::default(),
             any,
             bytes: 0,
         };
@@ -145,6 +153,14 @@ impl Exprs {
     #[must_use]
     pub fn token_names(&self) -> Vec<String> {
         self.token_names.items.iter().map(ToString::to_string).collect()
+    }
+
+    pub(crate) fn number_set(&self, id: NumberSetId) -> &Arc<NumberSet> {
+        &self.number_sets.items[id.0 as usize]
+    }
+
+    pub(crate) fn number_state(&self, id: NumberStateId) -> &Arc<NumberState> {
+        &self.number_states.items[id.0 as usize]
     }
 
     /// How many expressions there are.
@@ -300,6 +316,23 @@ impl Exprs {
         TokenName(self.token_names.id(name.into()))
     }
 
+    pub(crate) fn number_set_id(&mut self, set: &Arc<NumberSet>) -> NumberSetId {
+        if let Some(&id) = self.number_sets.ids.get(set) {
+            return NumberSetId(id);
+        }
+        self.bytes += set.size_in_bytes() + 64;
+        self.number_set_hashes.push(self.key.start(22).with_value(&self.key, &**set));
+        NumberSetId(self.number_sets.id(set.clone()))
+    }
+
+    pub(crate) fn number_state_id(&mut self, state: NumberState) -> NumberStateId {
+        if let Some(&id) = self.number_states.ids.get(&state) {
+            return NumberStateId(id);
+        }
+        self.bytes += state.size_in_bytes() + 64;
+        NumberStateId(self.number_states.id(Arc::new(state)))
+    }
+
     fn facts_of(&self, expr: Expr) -> Facts {
         let of = |id: ExprId| self.facts[id.0 as usize];
         let key = &self.key;
@@ -327,6 +360,13 @@ impl Exprs {
             Expr::Partial { class, spelling, progress } => {
                 let at = FxBuildHasher.hash_one(progress);
                 Facts::leaf(0, self.class_hash(6, class, spelling).with(key, at))
+            }
+            Expr::Number { set, state } => {
+                let whole = self.number_set_hashes[set.0 as usize];
+                let state = self.number_state(state);
+                let flags = if self.number_set(set).is_complete(state) { NULLABLE } else { 0 };
+                let hash = key.start(15).with_hash(key, whole).with_value(key, &**state);
+                Facts::leaf(flags, hash)
             }
             Expr::Token(name) => {
                 Facts::leaf(CALLS | LEADING_CALL, key.start(7).with(key, name.0.into()))

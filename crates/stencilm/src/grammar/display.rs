@@ -110,6 +110,10 @@ impl Exprs {
                     self.class(class)
                 );
             }
+            Expr::Number { set, state } => {
+                let _ =
+                    write!(out, "%number({}{})", self.number_set(set), self.number_state(state));
+            }
             Expr::Token(token) => {
                 out.push_str("%token(");
                 write_literal(out, self.token_name(token).as_bytes());

@@ -28,6 +28,14 @@ pub struct ByteSetId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClassId(pub(crate) u32);
 
+/// An interned set of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NumberSetId(pub(crate) u32);
+
+/// What an interned text says of a number before it is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NumberStateId(pub(crate) u32);
+
 /// A run of expression ids in the arena's pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct List {
@@ -135,6 +143,13 @@ pub enum Expr {
         spelling: Spelling,
         /// Where in the spelling.
         progress: Progress,
+    },
+    /// The rest of a number of a set; there is one.
+    Number {
+        /// The set, and how its numbers may be spelled.
+        set: NumberSetId,
+        /// What was read of it.
+        state: NumberStateId,
     },
     /// One special token.
     Token(TokenName),

@@ -1,6 +1,6 @@
 //! Keyed 128-bit hashes of content: what the store shares between grammars is found by them.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
 /// The secret that makes hashes of content unpredictable to whoever writes grammars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,14 @@ impl ContentHash {
         hash
     }
 
+    /// The hash of this content followed by a value's, which is the same in every process.
+    #[must_use]
+    pub(crate) fn with_value(self, key: &HashKey, value: &impl Hash) -> Self {
+        let mut hasher = ContentHasher { key, hash: self };
+        value.hash(&mut hasher);
+        hasher.hash
+    }
+
     /// The sixteen bytes.
     #[must_use]
     pub fn to_bytes(self) -> [u8; 16] {
@@ -60,6 +68,26 @@ impl ContentHash {
         bytes[..8].copy_from_slice(&self.0[0].to_le_bytes());
         bytes[8..].copy_from_slice(&self.0[1].to_le_bytes());
         bytes
+    }
+}
+
+/// Feeds all that a value hashes into a content hash.
+struct ContentHasher<'k> {
+    key: &'k HashKey,
+    hash: ContentHash,
+}
+
+impl Hasher for ContentHasher<'_> {
+    fn write(&mut self, bytes: &[u8]) {
+        self.hash = self.hash.with_bytes(self.key, bytes);
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.hash = self.hash.with(self.key, word);
+    }
+
+    fn finish(&self) -> u64 {
+        self.hash.0[0]
     }
 }
 

@@ -44,6 +44,7 @@ impl Exprs {
             | Expr::Bytes1(_)
             | Expr::Chars { .. }
             | Expr::Partial { .. }
+            | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
             | Expr::Names { .. } => Vec::new(),
@@ -74,6 +75,7 @@ impl Exprs {
             | Expr::Bytes1(_)
             | Expr::Chars { .. }
             | Expr::Partial { .. }
+            | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
             | Expr::Names { .. } => id,
@@ -107,6 +109,10 @@ impl Exprs {
             }
             Expr::Partial { class, spelling, progress } => {
                 self.partial(&from.class(class).clone(), spelling, progress)
+            }
+            Expr::Number { set, state } => {
+                let set = self.number_set_id(from.number_set(set));
+                self.number_from(set, (**from.number_state(state)).clone())
             }
             Expr::Token(name) => self.token(from.token_name(name)),
             Expr::Seq(first, rest) => self.seq2(new(first), new(rest)),

@@ -9,6 +9,7 @@ mod display;
 mod expr;
 mod hash;
 mod import;
+mod numbers;
 mod show;
 mod star;
 
@@ -21,8 +22,8 @@ pub use byte_set::ByteSet;
 pub use char_set::CharSet;
 pub(crate) use display::write_rules;
 pub use expr::{
-    ByteSetId, ClassId, Expr, ExprId, List, LiteralId, LiteralsId, Progress, RuleId, Spelling,
-    TokenName, UNBOUNDED,
+    ByteSetId, ClassId, Expr, ExprId, List, LiteralId, LiteralsId, NumberSetId, NumberStateId,
+    Progress, RuleId, Spelling, TokenName, UNBOUNDED,
 };
 pub use hash::{ContentHash, HashKey};
 pub use import::Imported;

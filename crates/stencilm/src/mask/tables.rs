@@ -44,7 +44,8 @@ impl Tables {
         store: Arc<Store>,
         limits: Limits,
     ) -> Result<Self, Error> {
-        let longest = (vocabulary.longest_chars(), vocabulary.longest_bytes());
+        let longest =
+            (vocabulary.longest_chars(), vocabulary.longest_bytes(), vocabulary.most_digits());
         let missing = missing_bytes(&vocabulary)?;
         Ok(Self {
             residuals: Residuals::new(rules, *vocabulary.key(), limits, longest, missing),

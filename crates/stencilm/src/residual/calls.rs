@@ -104,7 +104,8 @@ impl Residuals {
             | Expr::OneOf { .. }
             | Expr::Bytes1(_)
             | Expr::Chars { .. }
-            | Expr::Partial { .. } => {}
+            | Expr::Partial { .. }
+            | Expr::Number { .. } => {}
         }
     }
 

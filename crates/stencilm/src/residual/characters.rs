@@ -60,6 +60,7 @@ impl Residuals {
             | Expr::Bytes1(_)
             | Expr::Chars { .. }
             | Expr::Repeat { .. }
+            | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
             | Expr::Names { .. } => false,
@@ -105,6 +106,7 @@ impl Residuals {
             | Expr::Bytes1(_)
             | Expr::Chars { .. }
             | Expr::Repeat { .. }
+            | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
             | Expr::Names { .. } => self.exprs.nothing(),

@@ -34,6 +34,13 @@ impl Residuals {
                 let members = self.exprs.list(list).to_vec();
                 self.clip_and(id, &members)?
             }
+            Expr::Number { set, state } => {
+                let sets = &self.exprs;
+                match sets.number_set(set).clip(sets.number_state(state), self.longest.2) {
+                    Some(state) => self.exprs.number_from(set, state),
+                    None => id,
+                }
+            }
             Expr::Nothing
             | Expr::Empty
             | Expr::Bytes { .. }
@@ -126,7 +133,7 @@ impl Residuals {
 
     /// How often one token can go through `body`.
     fn reach(&self, body: ExprId) -> u32 {
-        let (characters, bytes) = self.longest;
+        let (characters, bytes, _) = self.longest;
         // A token may begin and end inside a character.
         if self.is_character(body) { characters + 2 } else { bytes }
     }

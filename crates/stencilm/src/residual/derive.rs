@@ -79,6 +79,10 @@ impl Residuals {
                 whole
             }
             Expr::Repeat { body, .. } | Expr::Not(body) => self.partition(body)?,
+            Expr::Number { .. } => {
+                let of_number = |byte: &u8| b"0123456789-+.eE".contains(byte);
+                self.partitions.by_label(|byte| Some(byte).filter(of_number))
+            }
             Expr::Names { .. } => self.partition_of_names(id)?,
         };
         self.known(id).partition = Some(partition);
@@ -163,6 +167,7 @@ impl Residuals {
                 let rest = self.step(body, byte)?;
                 self.exprs.not(rest)
             }
+            Expr::Number { set, state } => self.exprs.after_number_byte(set, state, byte),
             Expr::Names { .. } => self.derive_names(id, byte)?,
         })
     }

@@ -39,7 +39,7 @@ pub fn without_empty_parts(
     }
     let arena = std::mem::take(exprs);
     let rules = std::sync::Arc::new(NoRules);
-    let mut residuals = Residuals::over(arena, rules, budget.limits, (0, 0));
+    let mut residuals = Residuals::over(arena, rules, budget.limits, (0, 0, 0));
     let result = residuals.without_empty_parts(id);
     *exprs = residuals.exprs;
     result
@@ -58,7 +58,7 @@ pub(crate) fn few_words(
 ) -> Result<Option<Vec<Vec<u8>>>, Error> {
     let arena = std::mem::take(exprs);
     let rules = std::sync::Arc::new(NoRules);
-    let mut residuals = Residuals::over(arena, rules, budget.limits, (0, 0));
+    let mut residuals = Residuals::over(arena, rules, budget.limits, (0, 0, 0));
     let result = residuals.few_words(id, most);
     *exprs = residuals.exprs;
     result
@@ -140,6 +140,7 @@ impl Residuals {
             | Expr::Bytes1(_)
             | Expr::Chars { .. }
             | Expr::Partial { .. }
+            | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
             | Expr::Names { .. } => Ok(id),

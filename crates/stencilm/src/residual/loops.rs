@@ -102,6 +102,7 @@ impl Residuals {
             | Expr::Bytes1(_)
             | Expr::Chars { .. }
             | Expr::Partial { .. }
+            | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Not(_)
             | Expr::Call(_)
@@ -240,6 +241,7 @@ impl Residuals {
             Expr::Empty
             | Expr::OneOf { .. }
             | Expr::Partial { .. }
+            | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Not(_)
             | Expr::Call(_) => false,

@@ -100,8 +100,9 @@ pub(crate) struct Residuals {
     known: Vec<Known>,
     lengths: FxHashMap<ExprId, Option<Arc<Lengths>>>,
     length_bounds: FxHashMap<ExprId, Option<u32>>,
-    /// The most characters, and the most bytes, of one token: counters beyond are clipped.
-    longest: (u32, u32),
+    /// The most characters, the most bytes, and the most digits in a number, of one token: counters
+    /// and remainders beyond are clipped.
+    longest: (u32, u32, u32),
     /// Bytes that the vocabulary cannot spell.
     missing: ByteSet,
 }
@@ -112,14 +113,14 @@ impl Residuals {
         rules: Arc<dyn Rules>,
         key: HashKey,
         limits: Limits,
-        longest: (u32, u32),
+        longest: (u32, u32, u32),
         missing: ByteSet,
     ) -> Self {
         Self { missing, ..Self::over(Exprs::new(key), rules, limits, longest) }
     }
 
     /// The automaton of expressions that exist already.
-    fn over(exprs: Exprs, rules: Arc<dyn Rules>, limits: Limits, longest: (u32, u32)) -> Self {
+    fn over(exprs: Exprs, rules: Arc<dyn Rules>, limits: Limits, longest: (u32, u32, u32)) -> Self {
         Self {
             exprs,
             limits,

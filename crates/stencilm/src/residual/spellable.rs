@@ -2,7 +2,7 @@
 //! goes on.
 
 use crate::error::Error;
-use crate::grammar::{ByteSet, CharSet, Expr, ExprId, LiteralsId, RuleId, Spelling};
+use crate::grammar::{ByteSet, CharSet, Expr, ExprId, LiteralsId, RuleId, Spelling, UNBOUNDED};
 use crate::residual::Residuals;
 use crate::vocab::Vocabulary;
 
@@ -85,6 +85,7 @@ impl Residuals {
             | Expr::Bytes1(_)
             | Expr::Chars { .. }
             | Expr::Partial { .. }
+            | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::And(_)
             | Expr::Not(_)
@@ -194,6 +195,16 @@ impl Residuals {
             Expr::Repeat { body, min, max } => {
                 let body = self.spellable(body)?;
                 self.exprs.repeat(body, min, max)
+            }
+            Expr::Number { .. } => {
+                let all: ByteSet = b"0123456789-+.eE".iter().copied().collect();
+                let kept = all.difference(&self.missing);
+                if kept == all {
+                    return Ok(id);
+                }
+                let byte = self.exprs.byte_set(&kept);
+                let text = self.exprs.repeat(byte, 0, UNBOUNDED);
+                self.exprs.and(&[id, text])
             }
             // What is refused may as well be refused unspelled.
             Expr::Not(_)

@@ -64,6 +64,7 @@ pub struct Vocabulary {
     spellable: ByteSet,
     used: ByteSet,
     longest_bytes: u32,
+    most_digits: u32,
 }
 
 impl Vocabulary {
@@ -110,6 +111,7 @@ impl Vocabulary {
         let used = trie.bytes().iter().skip(1).copied().collect();
         let characters = Characters::of(&texts);
         let longest_bytes = order.iter().map(|&id| trie_builder::to_u32(texts.of(id).len())).max();
+        let most_digits = order.iter().map(|&id| digits_of_a_number(texts.of(id))).max();
         let key = HashKey::random();
         Ok(Self {
             key,
@@ -125,6 +127,7 @@ impl Vocabulary {
             spellable,
             used,
             longest_bytes: longest_bytes.unwrap_or(0),
+            most_digits: most_digits.unwrap_or(0),
         })
     }
 
@@ -240,6 +243,12 @@ impl Vocabulary {
         self.longest_bytes
     }
 
+    /// The most digits that one token adds to a number.
+    #[must_use]
+    pub fn most_digits(&self) -> u32 {
+        self.most_digits
+    }
+
     /// The bytes that some token has.
     #[must_use]
     pub fn used_bytes(&self) -> ByteSet {
@@ -336,4 +345,11 @@ fn content_hash(
         hash = hash.with_bytes(key, name.as_bytes()).with(key, (*id).into());
     }
     stop.iter().fold(hash.with(key, special.len() as u64), |hash, &id| hash.with(key, id.into()))
+}
+
+/// The most digits in a run of bytes that numbers have.
+fn digits_of_a_number(text: &[u8]) -> u32 {
+    let runs = text.split(|byte| !byte.is_ascii_digit() && !b"+-.eE".contains(byte));
+    let digits = runs.map(|run| run.iter().filter(|byte| byte.is_ascii_digit()).count());
+    trie_builder::to_u32(digits.max().unwrap_or(0))
 }

@@ -91,7 +91,11 @@ fn spans(
             }
         }
         Expr::Call(rule) => found.clone_from(&known[rule.0 as usize]),
-        Expr::Nothing | Expr::Partial { .. } | Expr::Token(_) | Expr::Names { .. } => {}
+        Expr::Nothing
+        | Expr::Partial { .. }
+        | Expr::Number { .. }
+        | Expr::Token(_)
+        | Expr::Names { .. } => {}
     }
     done.insert(id, found.clone());
     found

@@ -281,9 +281,9 @@ fn what_cannot_be_fulfilled_is_found_or_left_out() {
 fn assertions_that_cannot_be_enforced_are_refused_by_name() {
     refused(r#"{"type": "array", "uniqueItems": true}"#, "uniqueItems", "/uniqueItems");
     refused(
-        r#"{"properties": {"a": {"type": "integer", "multipleOf": 7}}}"#,
-        "multipleOf",
-        "/properties/a/multipleOf",
+        r#"{"properties": {"a": {"type": "array", "uniqueItems": true}}}"#,
+        "uniqueItems",
+        "/properties/a/uniqueItems",
     );
     check(r#"{"type": "string", "uniqueItems": true}"#, &[r#""a""#], &["[]"]);
 }

@@ -107,11 +107,30 @@ impl Recogniser {
                 };
                 self.ends(body, at).to_vec()
             }
+            Expr::Number { .. } => self.number(id, at),
             Expr::Names { state, low, high, depth: 0, other } => {
                 self.member(state, low, high, other, at)
             }
             Expr::Names { .. } => unreachable!("names begin at their first byte"),
         }
+    }
+
+    /// The spellings of numbers have a judge of their own: see `tests/numbers.rs`.
+    fn number(&mut self, id: ExprId, at: usize) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut rest = id;
+        for end in at..=self.text.len() {
+            if self.exprs.is_nullable(rest) {
+                found.push(end);
+            }
+            let (Expr::Number { set, state }, Some(&byte)) =
+                (self.exprs.get(rest), self.text.get(end))
+            else {
+                break;
+            };
+            rest = self.exprs.after_number_byte(set, state, byte);
+        }
+        found
     }
 
     fn repeated(&mut self, body: ExprId, min: u32, max: u32, at: usize) -> Vec<usize> {

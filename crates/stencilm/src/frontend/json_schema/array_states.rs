@@ -5,17 +5,17 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::frontend::json_schema::decimal::Decimal;
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formula::NO_OBJECT;
 use crate::frontend::json_schema::object_states::SeenId;
 use crate::frontend::json_schema::options::Unsupported;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, NEVER, NumberShape, Refusal, Shape, StringShape, TermId, TextId, Whole,
+    ANY, ArrayShape, NEVER, NumberShape, Refusal, Shape, StringShape, TermId, TextId,
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::grammar::UNBOUNDED;
+use crate::number::{Decimal, Point};
 
 /// Different values up to which an array remembers which came.
 const MOST_VALUES: usize = 2_000;
@@ -408,20 +408,24 @@ impl NumberShape {
         if let Some(values) = &self.values {
             return Some(values.to_vec());
         }
-        let (Whole::Only, Some(low), Some(high)) = (self.whole, &self.low, &self.high) else {
+        let is_whole = self.point == Point::Never || !self.multiples.is_empty();
+        let (true, Some(low), Some(high)) = (is_whole, &self.low, &self.high) else {
             return None;
         };
+        if self.point != Point::Never && !self.multiples.iter().any(Decimal::is_integer) {
+            return None;
+        }
         let mut values = Vec::new();
         let mut at = low.value.ceil();
-        while at <= high.value {
-            if values.len() >= MOST_VALUES {
-                return None;
+        for _ in 0..MOST_VALUES {
+            if at > high.value {
+                return Some(values);
             }
             if self.has(&at) {
                 values.push(at.clone());
             }
             at = at.next_integer();
         }
-        Some(values)
+        None
     }
 }

@@ -4,15 +4,15 @@
 //! same.
 
 use crate::error::Error;
-use crate::frontend::json_schema::decimal::Decimal;
 use crate::frontend::json_schema::document::{Node, NodeId};
 use crate::frontend::json_schema::formats::{self, Format};
 use crate::frontend::json_schema::options::{Dialect, Formats};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    Bound, NumberShape, PatternId, Place, Refusal, Shape, StringShape, TextId, Whole,
+    NumberShape, PatternId, Place, Shape, StringShape, TextId,
 };
 use crate::grammar::UNBOUNDED;
+use crate::number::{Bound, Decimal, Point};
 
 const NULL: u8 = 1;
 const BOOLEAN: u8 = 2;
@@ -73,10 +73,17 @@ impl Schemas {
             shape.bools = 3;
         }
         if types & (NUMBER | INTEGER) != 0 {
-            let whole = if types & NUMBER == 0 { Whole::Only } else { Whole::Either };
-            shape.numbers.extend(self.number(place, &keywords, whole)?);
+            let mut number = NumberShape::default();
+            if types & NUMBER == 0 {
+                // In draft-04 an integer is a spelling.
+                match self.sources.dialect(place) {
+                    Dialect::Draft4 => number.point = Point::Never,
+                    _ => number.multiples.push(Decimal::one()),
+                }
+            }
+            shape.numbers.extend(self.number(place, &keywords, number)?);
         } else {
-            self.number(place, &keywords, Whole::Either)?;
+            self.number(place, &keywords, NumberShape::default())?;
         }
         let string = self.string_shape(place, &keywords)?;
         if types & STRING != 0 {
@@ -227,9 +234,8 @@ impl Schemas {
         &mut self,
         place: Place,
         keywords: &Keywords,
-        whole: Whole,
+        mut number: NumberShape,
     ) -> Result<Option<NumberShape>, Error> {
-        let mut number = NumberShape { whole, ..NumberShape::default() };
         let at = |node| Place { node, ..place };
         let bound = |node: Option<NodeId>, flag: Option<NodeId>| {
             // In draft-04 the exclusive keywords are flags of the others.
@@ -258,25 +264,19 @@ impl Schemas {
                 return Err(self.sources.error("a positive number is expected here", at(node)));
             }
             number.multiples.push(divisor);
-            if !number.has_simple_multiples() {
-                number.refusal = Some(Refusal::new("multipleOf", at(node)));
-            }
         }
         if let Some(node) = keywords.format
             && self.asserts_formats(place)
             && let Some(name) = self.sources.document(place).as_str(node)
             && let Some((low, high)) = formats::integers(name)
         {
-            number.whole = Whole::Only;
+            number.multiples.push(Decimal::one());
             let bound =
                 |text| Decimal::parse(text).map(|value| Bound { value, is_exclusive: false });
             if let (Some(low), Some(high)) = (bound(low), bound(high)) {
                 number.raise(low);
                 number.lower(high);
             }
-        }
-        if !number.is_small() {
-            number.refusal = Some(Refusal::new("a bound of more than 1,200 digits", place));
         }
         Ok(number.normal())
     }

@@ -24,7 +24,7 @@ impl Schemas {
         let any = Shape::any();
         let mut other = Shape { null: !shape.null, bools: !shape.bools & 3, ..any };
         for number in &shape.numbers {
-            let outside = number.complement(refusal);
+            let outside = number.complement();
             other.numbers = meet_all(&other.numbers, &outside, |a, b| Ok(a.meet(b)))?;
         }
         other.strings = self.strings_outside(&shape.strings, refusal)?;
@@ -53,7 +53,7 @@ impl Schemas {
                 let mut left = vec![number.clone()];
                 for other in others().flat_map(|s| &s.numbers) {
                     if left.iter().any(|a| a.meet(other).is_some()) {
-                        let outside = other.complement(refusal);
+                        let outside = other.complement();
                         left = meet_all(&left, &outside, |a, b| Ok(a.meet(b)))?;
                     }
                 }

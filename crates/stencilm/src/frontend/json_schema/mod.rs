@@ -12,7 +12,6 @@ mod array_states;
 mod arrays;
 mod assertions;
 mod complement;
-mod decimal;
 mod document;
 mod dynamic;
 mod evaluated;
@@ -26,7 +25,6 @@ mod library;
 mod lower;
 mod meet;
 mod metaschemas;
-mod multiples;
 mod name_set;
 mod number_text;
 mod numbers;
@@ -61,7 +59,7 @@ use rules::SchemaRules;
 use schemas::Schemas;
 
 pub use options::{
-    Additional, Dialect, Formats, JsonSchemaOptions, KeyOrder, Unsupported, Whitespace,
+    Additional, Dialect, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported, Whitespace,
 };
 pub use report::{Report, report};
 

@@ -1,14 +1,12 @@
-//! Sets of numbers: intervals, integers or not, multiples, or a list of values.
+//! Sets of numbers: intervals, multiples and their complements, or a list of values.
 
 use std::cmp::Ordering;
 
-use crate::frontend::json_schema::decimal::Decimal;
-use crate::frontend::json_schema::multiples::Step;
-use crate::frontend::json_schema::shape::{Bound, NumberShape, Refusal, Whole};
+use crate::frontend::json_schema::shape::NumberShape;
+use crate::number::{Bound, Decimal, Definition, Point};
 
-/// Bounds with more digits than this are not written out. The largest double has 309 digits,
-/// the smallest 1,075.
-pub(crate) const MOST_DIGITS: u64 = 1_200;
+/// Bounds with more digits than this are left as they are: to round them would write them out.
+const MOST_DIGITS: u64 = 1_200;
 
 impl NumberShape {
     /// Leaves out what is below a bound.
@@ -36,70 +34,69 @@ impl NumberShape {
         }
     }
 
-    /// Whether the digits of the bounds can be written out.
-    pub(crate) fn is_small(&self) -> bool {
-        [&self.low, &self.high]
-            .into_iter()
-            .flatten()
-            .all(|bound| bound.value.plain_len() <= MOST_DIGITS)
+    /// The set without its list of values.
+    pub(crate) fn definition(&self, has_exponent: bool) -> Definition {
+        Definition {
+            low: self.low.clone(),
+            high: self.high.clone(),
+            multiples: self.multiples.clone(),
+            others: self.others.clone(),
+            point: self.point,
+            has_exponent,
+        }
     }
 
-    /// Whether "multiple of" can be written out as digits.
-    pub(crate) fn has_simple_multiples(&self) -> bool {
-        self.multiples.iter().all(|divisor| Step::of(divisor).is_some())
+    /// Whether nothing is asked of the value.
+    pub(crate) fn is_free(&self) -> bool {
+        self.low.is_none()
+            && self.high.is_none()
+            && self.multiples.is_empty()
+            && self.others.is_empty()
+            && self.values.is_none()
+    }
+
+    fn are_integers(&self) -> bool {
+        self.point == Point::Never || self.multiples.contains(&Decimal::one())
     }
 
     /// The normal form; `None` if it is plain to see that there is no such number.
     pub(crate) fn normal(mut self) -> Option<Self> {
-        if self.values.is_some() {
-            return Some(self);
+        if let Some(values) = &self.values {
+            if self.point == Point::Never {
+                self.values = Some(values.iter().filter(|v| v.is_integer()).cloned().collect());
+            }
+            let has_values = self.values.as_ref().is_some_and(|values| !values.is_empty());
+            return has_values.then_some(self);
         }
-        self.multiples.sort_unstable();
-        self.multiples.dedup();
-        if self.whole == Whole::Only && self.is_small() {
+        for divisors in [&mut self.multiples, &mut self.others] {
+            divisors.sort_unstable();
+            divisors.dedup();
+        }
+        let mut multiples = self.multiples.iter();
+        if multiples.any(|m| self.others.iter().any(|other| m.is_multiple_of(other))) {
+            return None;
+        }
+        if self.are_integers() {
             // The nearest integers are inclusive bounds.
-            self.low = self.low.take().map(|low| {
-                let least = low.value.ceil();
-                let value = if low.is_exclusive && least == low.value {
-                    least.next_integer()
-                } else {
-                    least
-                };
-                Bound { value, is_exclusive: false }
-            });
+            let is_small = |bound: &Bound| bound.value.plain_len() <= MOST_DIGITS;
+            self.low =
+                self.low.take().map(|low| if is_small(&low) { least_integer(&low) } else { low });
             self.high = self.high.take().map(|high| {
-                let most = high.value.floor();
-                let value = if high.is_exclusive && most == high.value {
-                    most.previous_integer()
-                } else {
-                    most
-                };
-                Bound { value, is_exclusive: false }
+                let mirror = |b: Bound| Bound { value: b.value.negated(), ..b };
+                if is_small(&high) { mirror(least_integer(&mirror(high))) } else { high }
             });
         }
         if let (Some(low), Some(high)) = (&self.low, &self.high) {
             match low.value.cmp(&high.value) {
                 Ordering::Greater => return None,
-                Ordering::Equal => {
-                    let is_hit = !low.is_exclusive && !high.is_exclusive;
-                    let is_whole = low.value.is_integer();
-                    let fits = match self.whole {
-                        Whole::Either => true,
-                        Whole::Only => is_whole,
-                        Whole::Never => !is_whole,
-                    };
-                    let divides = |m: &Decimal| low.value.is_multiple_of(m).unwrap_or(true);
-                    if !is_hit || !fits || !self.multiples.iter().all(divides) {
-                        return None;
-                    }
-                }
-                Ordering::Less => {}
+                Ordering::Equal if !self.has(&low.value) => return None,
+                Ordering::Equal | Ordering::Less => {}
             }
         }
         Some(self)
     }
 
-    /// Whether a number is in the set; multiples that are too much work count as in.
+    /// Whether a number is in the set, in some spelling.
     pub(crate) fn has(&self, value: &Decimal) -> bool {
         if let Some(values) = &self.values {
             return values.binary_search(value).is_ok();
@@ -114,59 +111,50 @@ impl NumberShape {
             Ordering::Equal => !high.is_exclusive,
             Ordering::Greater => false,
         });
-        let fits = match self.whole {
-            Whole::Either => true,
-            Whole::Only => value.is_integer(),
-            Whole::Never => !value.is_integer(),
-        };
-        let divides = |m: &Decimal| value.is_multiple_of(m).unwrap_or(true);
-        above && below && fits && self.multiples.iter().all(divides)
+        above
+            && below
+            && (self.point != Point::Never || value.is_integer())
+            && self.multiples.iter().all(|divisor| value.is_multiple_of(divisor))
+            && !self.others.iter().any(|other| value.is_multiple_of(other))
     }
 
     /// The numbers of both sets.
     pub(crate) fn meet(&self, other: &Self) -> Option<Self> {
-        let mut refusal = self.refusal.or(other.refusal);
+        let point = match (self.point, other.point) {
+            (Point::Maybe, point) | (point, Point::Maybe) => point,
+            (one, two) if one == two => one,
+            _ => return None,
+        };
         for (one, rest) in [(self, other), (other, self)] {
             if let Some(values) = &one.values {
-                let kept: Vec<Decimal> =
-                    values.iter().filter(|value| rest.has(value)).cloned().collect();
-                let known = |value: &Decimal| {
-                    rest.multiples.iter().all(|m| value.is_multiple_of(m).is_some())
-                };
-                if kept.iter().all(known) {
-                    // Each value was tried: nothing is left to enforce.
-                    refusal = None;
-                }
-                let values = Some(kept.into());
-                let number = Self { values, refusal, ..Self::default() };
-                return number.values.as_ref().is_some_and(|v| !v.is_empty()).then_some(number);
+                let kept = values.iter().filter(|value| rest.has(value)).cloned().collect();
+                return Self { values: Some(kept), point, ..Self::default() }.normal();
             }
         }
-        let whole = match (self.whole, other.whole) {
-            (Whole::Either, whole) | (whole, Whole::Either) => whole,
-            (Whole::Only, Whole::Only) => Whole::Only,
-            (Whole::Never, Whole::Never) => Whole::Never,
-            (Whole::Only, Whole::Never) | (Whole::Never, Whole::Only) => return None,
-        };
-        let mut both = Self { whole, refusal, ..self.clone() };
+        let mut both = Self { point, ..self.clone() };
         both.multiples.extend(other.multiples.iter().cloned());
+        both.others.extend(other.others.iter().cloned());
         other.low.iter().for_each(|low| both.raise(low.clone()));
         other.high.iter().for_each(|high| both.lower(high.clone()));
         both.normal()
     }
 
-    /// The numbers outside the set; `refusal` goes with what cannot be said.
-    pub(crate) fn complement(&self, refusal: Refusal) -> Vec<Self> {
+    /// The numbers outside the set.
+    pub(crate) fn complement(&self) -> Vec<Self> {
+        let mut outside = Vec::new();
+        match self.point {
+            Point::Maybe => {}
+            Point::Never => outside.push(Self { point: Point::Always, ..Self::default() }),
+            Point::Always => outside.push(Self { point: Point::Never, ..Self::default() }),
+        }
         if let Some(values) = &self.values {
             let bound = |value: &Decimal| Some(Bound { value: value.clone(), is_exclusive: true });
             let lows = std::iter::once(None).chain(values.iter().map(bound));
             let highs = values.iter().map(bound).chain(std::iter::once(None));
-            return lows
-                .zip(highs)
-                .map(|(low, high)| Self { low, high, ..Self::default() })
-                .collect();
+            let between = lows.zip(highs);
+            outside.extend(between.map(|(low, high)| Self { low, high, ..Self::default() }));
+            return outside;
         }
-        let mut outside = Vec::new();
         if let Some(low) = &self.low {
             let high = Bound { value: low.value.clone(), is_exclusive: !low.is_exclusive };
             outside.push(Self { high: Some(high), ..Self::default() });
@@ -175,14 +163,20 @@ impl NumberShape {
             let low = Bound { value: high.value.clone(), is_exclusive: !high.is_exclusive };
             outside.push(Self { low: Some(low), ..Self::default() });
         }
-        match self.whole {
-            Whole::Either => {}
-            Whole::Only => outside.push(Self { whole: Whole::Never, ..Self::default() }),
-            Whole::Never => outside.push(Self { whole: Whole::Only, ..Self::default() }),
+        for divisor in &self.multiples {
+            outside.push(Self { others: vec![divisor.clone()], ..Self::default() });
         }
-        if !self.multiples.is_empty() || self.refusal.is_some() {
-            outside.push(Self { refusal: Some(refusal), ..Self::default() });
+        for other in &self.others {
+            outside.push(Self { multiples: vec![other.clone()], ..Self::default() });
         }
         outside
     }
+}
+
+/// The least integer above a lower bound, as a bound.
+fn least_integer(low: &Bound) -> Bound {
+    let least = low.value.ceil();
+    let is_next = low.is_exclusive && least == low.value;
+    let value = if is_next { least.next_integer() } else { least };
+    Bound { value, is_exclusive: false }
 }

@@ -16,6 +16,8 @@ pub struct JsonSchemaOptions {
     pub key_order: KeyOrder,
     /// Where names may come that the schema does not list, if the order is the declared one.
     pub additional: Additional,
+    /// How numbers may be spelled.
+    pub numbers: Numbers,
     /// Enforces `format`. Default yes.
     pub formats: Formats,
     /// Reads `OpenAPI`'s `nullable: true` as "or null". Default no: it is an unknown keyword.
@@ -84,6 +86,19 @@ pub enum Additional {
     Anywhere,
     /// After all listed names.
     Last,
+}
+
+/// How numbers may be spelled. A number is a value: `1`, `1.0`, `10e-1` are the same. Zeros may
+/// come at the end of a fraction without bound in both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbers {
+    /// As models write them: no exponent, except where a schema asks nothing of a number's value,
+    /// and for values of `enum` and `const` that `json.dumps` writes with one.
+    #[default]
+    Plain,
+    /// Every legal spelling of JSON. Bounds and divisors then know more states: a mask that was
+    /// not seen before costs up to a few milliseconds.
+    Any,
 }
 
 /// Whether `format` is an assertion.

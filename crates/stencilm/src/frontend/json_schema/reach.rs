@@ -14,14 +14,12 @@ use crate::frontend::json_schema::name_set::NameAtom;
 use crate::frontend::json_schema::number_text;
 use crate::frontend::json_schema::object_states::{At, Names, SeenId};
 use crate::frontend::json_schema::object_table::ObjectTable;
-use crate::frontend::json_schema::options::{Dialect, Unsupported};
+use crate::frontend::json_schema::options::Unsupported;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
     ANY, ArrayShape, NumberShape, Place, Refusal, Shape, ShapeId, TermId, TextId,
 };
 use crate::frontend::json_schema::terms::Term;
-use crate::grammar::Exprs;
-use crate::residual::emptiness::is_empty;
 
 /// Whether some value has a shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -210,6 +208,9 @@ impl Schemas {
                 }
                 self.reach.refusals.push(refusal);
             }
+            for number in shape.numbers.iter().filter(|number| number.values.is_none()) {
+                number_text::number_set(number, self.options.numbers, &self.budget.limits)?;
+            }
             for array in &shape.arrays {
                 todo.extend_from_slice(&array.prefix);
                 if array.max as usize > array.prefix.len() {
@@ -327,18 +328,12 @@ impl Schemas {
         Ok(true)
     }
 
-    pub(crate) fn has_plain_integers(&self) -> bool {
-        self.sources.dialect(self.sources.root()) == Dialect::Draft4
-    }
-
-    fn is_number_empty(&mut self, number: &NumberShape) -> Result<bool, Error> {
-        // Without a divisor, the normal form of an interval has a number in it.
-        if number.values.is_some() || number.multiples.is_empty() {
+    fn is_number_empty(&self, number: &NumberShape) -> Result<bool, Error> {
+        if number.values.is_some() {
             return Ok(false);
         }
-        let mut exprs = Exprs::default();
-        let text = number_text::number(&mut exprs, number, self.has_plain_integers());
-        is_empty(&mut exprs, text, &self.budget)
+        let set = number_text::number_set(number, self.options.numbers, &self.budget.limits)?;
+        Ok(set.is_none())
     }
 
     /// Why no value has the shape of a term.

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::error::Error;
 use crate::frontend::json_schema::document::{NodeId, index};
 use crate::frontend::json_schema::formats::{self, Format};
-use crate::frontend::json_schema::options::{Dialect, JsonSchemaOptions};
+use crate::frontend::json_schema::options::{Dialect, JsonSchemaOptions, Numbers};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{Place, TermId};
 use crate::frontend::json_schema::terms::Term;
@@ -103,7 +103,9 @@ impl Schemas {
             }
             match keyword {
                 "format" => self.describe_format(place, node, pointer, report),
-                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
+                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf"
+                    if self.options.numbers == Numbers::Plain =>
+                {
                     let text = format!("{keyword}: numbers are written without an exponent");
                     report.narrower.push((pointer, text));
                 }

@@ -156,8 +156,8 @@ impl Machine {
             choices.push(exprs.one_of(words.map(|(_, word)| word)));
         }
         for number in &shape.numbers {
-            let plain = self.schemas.has_plain_integers();
-            choices.push(number_text::number(exprs, number, plain));
+            let numbers = self.schemas.options.numbers;
+            choices.push(number_text::number(exprs, number, numbers, &self.limits)?);
         }
         let mut budget = self.schemas.budget.clone();
         for string in &shape.strings {

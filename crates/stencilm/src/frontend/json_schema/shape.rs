@@ -6,11 +6,11 @@
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-use crate::frontend::json_schema::decimal::Decimal;
 use crate::frontend::json_schema::document::NodeId;
 use crate::frontend::json_schema::formula::{ANY_OBJECT, FormulaId, NO_OBJECT};
 use crate::frontend::json_schema::name_set::NameSet;
 use crate::grammar::UNBOUNDED;
+use crate::number::{Bound, Decimal, Point};
 
 /// A value of one of the documents, as it is seen from a dynamic scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,33 +66,18 @@ pub(crate) struct Shape {
     pub(crate) objects: FormulaId,
 }
 
-/// Which numbers count by their fraction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum Whole {
-    #[default]
-    Either,
-    Only,
-    Never,
-}
-
-/// An end of an interval.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Bound {
-    pub(crate) value: Decimal,
-    pub(crate) is_exclusive: bool,
-}
-
 /// Numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct NumberShape {
     pub(crate) low: Option<Bound>,
     pub(crate) high: Option<Bound>,
-    pub(crate) whole: Whole,
-    /// Each value is a multiple of all of these.
+    /// Each value is a multiple of all of these; an integer is one of 1.
     pub(crate) multiples: Vec<Decimal>,
-    /// The only values, sorted and different. Invariant: everything else is checked already.
+    /// No value is a multiple of one of these.
+    pub(crate) others: Vec<Decimal>,
+    pub(crate) point: Point,
+    /// The only values, sorted and different. Invariant: all but `point` is checked already.
     pub(crate) values: Option<Arc<[Decimal]>>,
-    pub(crate) refusal: Option<Refusal>,
 }
 
 /// Strings.
@@ -223,18 +208,17 @@ impl Shape {
 
     /// The first assertion that cannot be enforced.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
-        let numbers = self.numbers.iter().filter_map(|number| number.refusal);
         let strings = self.strings.iter().filter_map(|string| string.refusal);
         let arrays = self.arrays.iter().filter_map(|array| array.refusal);
-        numbers.chain(strings).chain(arrays).next()
+        strings.chain(arrays).next()
     }
 }
 
 /// One list for two.
 fn joined(a: &[NumberShape], b: &[NumberShape]) -> Option<NumberShape> {
     let (
-        [NumberShape { values: Some(a), refusal: None, .. }],
-        [NumberShape { values: Some(b), refusal: None, .. }],
+        [NumberShape { values: Some(a), point: Point::Maybe, .. }],
+        [NumberShape { values: Some(b), point: Point::Maybe, .. }],
     ) = (a, b)
     else {
         return None;

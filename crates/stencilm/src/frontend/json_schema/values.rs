@@ -5,7 +5,6 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::frontend::json_schema::decimal::Decimal;
 use crate::frontend::json_schema::document::Node;
 use crate::frontend::json_schema::formula::FormulaId;
 use crate::frontend::json_schema::name_set::NameSet;
@@ -15,6 +14,7 @@ use crate::frontend::json_schema::shape::{
     TermId, TextId,
 };
 use crate::frontend::json_schema::terms::Term;
+use crate::number::Decimal;
 
 impl Schemas {
     /// The value at a place.

@@ -416,6 +416,7 @@ impl<'b> Algebra<'b> {
             | Expr::OneOf { .. }
             | Expr::Bytes1(_)
             | Expr::Partial { .. }
+            | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
             | Expr::Names { .. } => unreachable!("the translation is made of classes"),

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use num_bigint::BigUint;
+
 /// A decimal number: ±0.d₁d₂… × 10^exponent.
 ///
 /// Invariant: the first and the last digit are not zero; zero has no digits, is not negative and
@@ -33,6 +35,15 @@ impl Decimal {
         let end = digits.iter().rposition(|&d| d != 0).map_or(0, |last| last + 1);
         let shift = i64::try_from(whole.len()).ok()? - i64::try_from(zeros).ok()?;
         Some(Self { is_negative, digits: digits[zeros..end].into(), exponent: power? + shift })
+    }
+
+    /// 0.d₁d₂… × 10^`exponent`, where the first and the last digit are not zero.
+    pub(crate) fn of_digits(digits: &[u8], exponent: i64) -> Self {
+        Self { is_negative: false, digits: digits.into(), exponent }
+    }
+
+    pub(crate) fn one() -> Self {
+        Self::of_digits(&[1], 1)
     }
 
     pub(crate) fn is_zero(&self) -> bool {
@@ -98,7 +109,7 @@ impl Decimal {
         text
     }
 
-    /// The text with an exponent, for numbers that would be too long without.
+    /// The text with an exponent, as `json.dumps` writes a float.
     pub(crate) fn scientific(&self) -> String {
         let mut text = String::from(if self.is_negative { "-" } else { "" });
         let mut digits = self.digits.iter().map(|d| char::from(b'0' + d));
@@ -108,7 +119,9 @@ impl Decimal {
             text.push('.');
             text.push_str(&rest);
         }
-        format!("{text}e{}", self.exponent - 1)
+        let power = self.exponent - 1;
+        let sign = if power < 0 { '-' } else { '+' };
+        format!("{text}e{sign}{:02}", power.unsigned_abs())
     }
 
     /// The greatest integer that is not above it. Only where `plain_len` is small.
@@ -158,45 +171,32 @@ impl Decimal {
         if self.is_negative { value.negated() } else { value }
     }
 
-    /// An integer minus one.
-    pub(crate) fn previous_integer(&self) -> Self {
-        self.negated().next_integer().negated()
-    }
-
-    /// Whether it is `divisor` times an integer; `None` where that takes too much work to say.
-    pub(crate) fn is_multiple_of(&self, divisor: &Self) -> Option<bool> {
+    /// Whether it is `divisor`, a positive number, times an integer.
+    pub(crate) fn is_multiple_of(&self, divisor: &Self) -> bool {
+        let ones = |decimal: &Self| {
+            decimal.exponent - i64::try_from(decimal.digits.len()).unwrap_or(i64::MAX)
+        };
+        let number =
+            |decimal: &Self| BigUint::from_radix_be(&decimal.digits, 10).unwrap_or_default();
         if self.is_zero() {
-            return Some(true);
+            return true;
         }
-        let modulus = divisor.digits.iter().try_fold(0_u128, |n, &d| {
-            n.checked_mul(10)?.checked_add(d.into()).filter(|&n| n < 1 << 120)
-        })?;
-        let ones =
-            |decimal: &Self| Some(decimal.exponent - i64::try_from(decimal.digits.len()).ok()?);
-        let shift = ones(self)? - ones(divisor)?;
-        let mut rest =
-            self.digits.iter().fold(0_u128, |rest, &d| (rest * 10 + u128::from(d)) % modulus);
-        if shift < 0 {
-            // The last digit of `self` is not zero, and it lies below the last of the divisor:
-            // only factors 2 and 5 of the divisor could make up for it, and then it would end in
-            // a zero there.
-            let mut scaled = modulus;
-            for _ in 0..(-shift) {
-                scaled = scaled.checked_mul(10).filter(|&n| n < 1 << 120)?;
+        let shift = ones(self) - ones(divisor);
+        let (value, modulus) = (number(self), number(divisor));
+        match u32::try_from(-shift) {
+            // The last digit of `self` lies below the last of the divisor.
+            Ok(zeros) if shift < 0 => {
+                // A number of so few bits has no such factor.
+                u64::from(zeros) <= value.bits()
+                    && (value % (modulus * BigUint::from(10_u8).pow(zeros))).bits() == 0
             }
-            let value = self
-                .digits
-                .iter()
-                .try_fold(0_u128, |n, &d| n.checked_mul(10)?.checked_add(d.into()))?;
-            return Some(value % scaled == 0);
+            _ if shift < 0 => false,
+            _ => {
+                let ten = BigUint::from(10_u8);
+                let power = ten.modpow(&BigUint::from(shift.unsigned_abs()), &modulus);
+                (value * power % modulus).bits() == 0
+            }
         }
-        if shift > 10_000 {
-            return None;
-        }
-        for _ in 0..shift {
-            rest = rest * 10 % modulus;
-        }
-        Some(rest == 0)
     }
 }
 
