@@ -13,7 +13,9 @@ use smallvec::SmallVec;
 use crate::compiled::{CompiledGrammar, Generation};
 use crate::error::Error;
 use crate::mask::{Mask, Tables, ViewId};
-use crate::stack::{Exclusive, Frame, Item, Link, Shared, State, Stop};
+use crate::stack::{
+    Exclusive, Frame, Item, Link, Shared, State, Stop, known_places_after, places_after,
+};
 use crate::vocab::Vocabulary;
 
 /// Where one sequence of tokens stands in a grammar.
@@ -197,12 +199,18 @@ impl Matcher {
         let Some(bytes) = vocabulary.token_bytes(token).filter(|bytes| !bytes.is_empty()) else {
             return Some(false);
         };
-        let state = {
+        let (state, lives) = {
             let tables = self.generation.tables.try_read().ok()?;
             let (state, done) = push_known(&tables, &self.now.state, bytes).ok()?;
-            (done == bytes.len() || state.is_dead()).then_some(state)?
+            let lives = state.is_known_live(&tables.residuals);
+            if state.is_dead() {
+                (state, false)
+            } else if done == bytes.len() {
+                (state, lives?)
+            } else {
+                return None;
+            }
         };
-        let lives = !state.is_dead();
         if lives {
             self.advance(Step::at(state));
         }
@@ -219,7 +227,7 @@ impl Matcher {
         }
         self.catch_up();
         let state = self.push_all(&self.now.state, bytes)?;
-        let lives = !state.is_dead();
+        let lives = self.lives(&state)?;
         if lives {
             self.advance(Step::at(state));
         }
@@ -374,7 +382,7 @@ impl Matcher {
         }
         if let Some(bytes) = vocabulary.token_bytes(token).filter(|bytes| !bytes.is_empty()) {
             let state = self.push_all(&from.state, bytes)?;
-            if !state.is_dead() {
+            if self.lives(&state)? {
                 return Ok(Some(Step::at(state)));
             }
         }
@@ -386,7 +394,7 @@ impl Matcher {
                     vocabulary.special_id(exprs.token_name(name)) == Some(token)
                 })
             })?;
-            if !state.is_dead() {
+            if self.lives(&state)? {
                 return Ok(Some(Step::at(state)));
             }
         }
@@ -412,6 +420,21 @@ impl Matcher {
             }
             Ok(at)
         })
+    }
+
+    /// Whether something completes a state.
+    fn lives(&self, state: &State) -> Result<bool, Error> {
+        if state.is_dead() || self.compiled.vocabulary().tiling().is_none() {
+            return Ok(!state.is_dead());
+        }
+        let known = {
+            let tables = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
+            state.is_known_live(&tables.residuals)
+        };
+        match known {
+            Some(lives) => Ok(lives),
+            None => self.exclusively(|tables| Ok(state.is_live(&mut tables.residuals)?)),
+        }
     }
 
     /// Runs `work` with tables that may learn.
@@ -510,14 +533,15 @@ fn known_mask(tables: &Tables, state: &State) -> Option<Arc<Mask>> {
     let mut views: SmallVec<[ViewId; 4]> = SmallVec::new();
     let mut met = Met::default();
     for Item { id, link } in &state.items {
-        let view = tables.known_first_view(*id, link.is_none())?;
+        let view = tables.known_first_view(*id, known_places_after(&tables.residuals, link)?)?;
         let mut todo: SmallVec<[(ViewId, &Link); 4]> = SmallVec::from_slice(&[(view, link)]);
         while let Some((view, link)) = todo.pop() {
             match link {
                 Some(frame) if tables.looks_deeper(view) => {
                     if met.is_new(view, frame) {
                         for (rest, link) in frame.entries() {
-                            let below = tables.known_next_view(view, *rest, link.is_none())?;
+                            let after = known_places_after(&tables.residuals, link)?;
+                            let below = tables.known_next_view(view, *rest, after)?;
                             todo.push((below, link));
                         }
                     }
@@ -537,14 +561,16 @@ fn find_mask(tables: &mut Tables, state: &State) -> Result<Arc<Mask>, Error> {
     let mut met = Met::default();
     let most = tables.limits().items;
     for Item { id, link } in &state.items {
-        let view = tables.first_view(*id, link.is_none())?;
+        let after = places_after(&mut tables.residuals, link)?;
+        let view = tables.first_view(*id, after)?;
         let mut todo: Vec<(ViewId, &Link)> = vec![(view, link)];
         while let Some((view, link)) = todo.pop() {
             match link {
                 Some(frame) if tables.looks_deeper(view) => {
                     if met.is_new(view, frame) {
                         for (rest, link) in frame.entries() {
-                            todo.push((tables.next_view(view, *rest, link.is_none())?, link));
+                            let after = places_after(&mut tables.residuals, link)?;
+                            todo.push((tables.next_view(view, *rest, after)?, link));
                         }
                     }
                 }

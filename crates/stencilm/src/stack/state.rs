@@ -9,7 +9,9 @@ use crate::grammar::{ExprId, TokenName};
 use crate::residual::Residuals;
 use crate::residual::calls::{Closure, FrameRef};
 use crate::stack::ambiguity::Closing;
-use crate::stack::frame::{Frame, Link, entries_of};
+use crate::stack::frame::{
+    Frame, Link, entries_of, known_places_after, places_after,
+};
 use crate::stack::gather;
 use crate::stack::{Machine, Stop};
 
@@ -40,6 +42,29 @@ impl State {
     /// Whether no text goes through this state.
     pub(crate) fn is_dead(&self) -> bool {
         self.items.is_empty() && !self.may_end
+    }
+
+    /// Whether tokens complete the text, from between two of them; if that is known.
+    pub(crate) fn is_known_live(&self, residuals: &Residuals) -> Option<bool> {
+        if self.may_end || !residuals.is_over_tokens() {
+            return Some(!self.is_dead());
+        }
+        let mut is_live = false;
+        for Item { id, link } in &self.items {
+            let after = known_places_after(residuals, link)?;
+            is_live |= residuals.known_completes(*id, after)?;
+        }
+        Some(is_live)
+    }
+
+    /// Whether tokens complete the text, from between two of them.
+    pub(crate) fn is_live(&self, residuals: &mut Residuals) -> Result<bool, Error> {
+        let mut is_live = self.may_end;
+        for Item { id, link } in &self.items {
+            let after = places_after(residuals, link)?;
+            is_live |= residuals.completes(*id, after)?;
+        }
+        Ok(is_live)
     }
 
     /// The state after `byte`; dead if it may not come.
