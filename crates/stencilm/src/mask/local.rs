@@ -35,7 +35,12 @@ impl Tables {
     ///
     /// # Errors
     /// A limit; then nothing of this is kept.
-    pub(super) fn local(&mut self, id: ExprId, trie: TrieId, after: Places) -> Result<Local, Error> {
+    pub(super) fn local(
+        &mut self,
+        id: ExprId,
+        trie: TrieId,
+        after: Places,
+    ) -> Result<Local, Error> {
         if let Some(&known) = self.local_ids.get(&(id, trie, after)) {
             return Ok(self.locals[known.0 as usize].clone());
         }

@@ -82,7 +82,7 @@ impl Tables {
         if self.residuals.rules().accepts_empty() {
             return Ok(nothing);
         }
-        Err(self.residuals.cannot_spell(&self.residuals.rules().name(rule)))
+        Err(self.residuals.cannot_spell())
     }
 
     /// The id of a special token that the grammar names.

@@ -199,25 +199,26 @@ impl Matcher {
         let Some(bytes) = vocabulary.token_bytes(token).filter(|bytes| !bytes.is_empty()) else {
             return Some(false);
         };
-        let (state, lives) = {
+        let state = {
             let tables = self.generation.tables.try_read().ok()?;
             let (state, done) = push_known(&tables, &self.now.state, bytes).ok()?;
-            let lives = state.is_known_live(&tables.residuals);
-            if state.is_dead() {
-                (state, false)
-            } else if done == bytes.len() {
-                (state, lives?)
+            let is_whole = done == bytes.len() || state.is_dead();
+            let state = is_whole.then_some(state)?;
+            if vocabulary.tiling().is_some() {
+                state.known_live_part(&tables.residuals)?
             } else {
-                return None;
+                state
             }
         };
+        let lives = !state.is_dead();
         if lives {
             self.advance(Step::at(state));
         }
         Some(lives)
     }
 
-    /// Takes `bytes` of text as one step. False, and no change, if they may not come next.
+    /// Takes `bytes` of text as one step. False, and no change, if they may not come next, or if
+    /// no tokens go on after them.
     ///
     /// # Errors
     /// A limit; then nothing changes.
@@ -226,8 +227,8 @@ impl Matcher {
             return Ok(false);
         }
         self.catch_up();
-        let state = self.push_all(&self.now.state, bytes)?;
-        let lives = self.lives(&state)?;
+        let state = self.live_part(self.push_all(&self.now.state, bytes)?)?;
+        let lives = !state.is_dead();
         if lives {
             self.advance(Step::at(state));
         }
@@ -381,8 +382,8 @@ impl Matcher {
             return Ok(Some(Step { has_stopped: true, ..from.clone() }));
         }
         if let Some(bytes) = vocabulary.token_bytes(token).filter(|bytes| !bytes.is_empty()) {
-            let state = self.push_all(&from.state, bytes)?;
-            if self.lives(&state)? {
+            let state = self.live_part(self.push_all(&from.state, bytes)?)?;
+            if !state.is_dead() {
                 return Ok(Some(Step::at(state)));
             }
         }
@@ -394,7 +395,8 @@ impl Matcher {
                     vocabulary.special_id(exprs.token_name(name)) == Some(token)
                 })
             })?;
-            if self.lives(&state)? {
+            let state = self.live_part(state)?;
+            if !state.is_dead() {
                 return Ok(Some(Step::at(state)));
             }
         }
@@ -422,18 +424,18 @@ impl Matcher {
         })
     }
 
-    /// Whether something completes a state.
-    fn lives(&self, state: &State) -> Result<bool, Error> {
-        if state.is_dead() || self.compiled.vocabulary().tiling().is_none() {
-            return Ok(!state.is_dead());
+    /// The state after whole tokens: without what no tokens complete.
+    fn live_part(&self, state: State) -> Result<State, Error> {
+        if self.compiled.vocabulary().tiling().is_none() {
+            return Ok(state);
         }
         let known = {
             let tables = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
-            state.is_known_live(&tables.residuals)
+            state.known_live_part(&tables.residuals)
         };
         match known {
-            Some(lives) => Ok(lives),
-            None => self.exclusively(|tables| Ok(state.is_live(&mut tables.residuals)?)),
+            Some(live) => Ok(live),
+            None => self.exclusively(|tables| Ok(state.live_part(&mut tables.residuals)?)),
         }
     }
 

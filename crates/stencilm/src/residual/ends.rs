@@ -362,7 +362,8 @@ impl Residuals {
         let mut ends: Vec<u32> = match self.exprs.get(id) {
             Expr::Bytes { literal, from } => {
                 let mut at = vec![place];
-                for byte in self.exprs.literal(literal)[from as usize..].to_vec() {
+                for place in from as usize..self.exprs.literal(literal).len() {
+                    let byte = self.exprs.literal(literal)[place];
                     at = self.after_byte(&at, byte);
                 }
                 at
@@ -392,6 +393,10 @@ impl Residuals {
             }
             _ => self.ends_by_steps(id, place, after)?,
         };
+        if ends.is_empty() && place == 0 {
+            let first = self.first_bytes_of(id)?;
+            self.note_lacked(&first);
+        }
         ends.sort_unstable();
         ends.dedup();
         ends.retain(|&end| self.sets().contains(after, end));
@@ -405,7 +410,7 @@ impl Residuals {
         next.sort_unstable();
         next.dedup();
         if next.is_empty() && at == [0] {
-            self.liveness_mut().lacked.insert(byte);
+            self.note_lacked(&std::iter::once(byte).collect());
         }
         next
     }

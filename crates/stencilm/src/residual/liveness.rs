@@ -21,6 +21,9 @@ use crate::vocab::{Tiling, Vocabulary};
 /// Rules entered to see which bytes may come first.
 const RULES_ENTERED: u32 = 3;
 
+/// More bytes than these are no help to people who ask what is missing.
+const FEW: u32 = 8;
+
 /// What is known of the ways through one vocabulary's tiling.
 #[derive(Debug)]
 pub(super) struct Liveness {
@@ -34,7 +37,7 @@ pub(super) struct Liveness {
     first: FxHashMap<(ExprId, u32), First>,
     is_steady: FxHashMap<ExprId, bool>,
     /// Bytes that a text needed where no token had them.
-    pub(super) lacked: ByteSet,
+    lacked: ByteSet,
 }
 
 /// What some text of an expression may begin with, and maybe more.
@@ -113,9 +116,7 @@ impl Residuals {
         let mut found = Vec::new();
         for place in 0..self.tiling().places() {
             let passes = is_nullable && self.sets().contains(after, place);
-            if passes
-                || (self.may_begin(&first, place) && self.is_any_end((rest, place, after))?)
-            {
+            if passes || (self.may_begin(&first, place) && self.is_any_end((rest, place, after))?) {
                 found.push(place);
             }
         }
@@ -228,6 +229,9 @@ impl Residuals {
         }
         let first = self.first(rest, RULES_ENTERED)?;
         let is_nullable = self.exprs.is_nullable(rest);
+        if !self.may_begin(&first, 0) {
+            self.note_lacked(&first.bytes);
+        }
         let may_stand = |place: &u32| {
             (is_nullable && self.sets().contains(after, *place)) || self.may_begin(&first, *place)
         };
@@ -265,19 +269,30 @@ impl Residuals {
         Error::vocabulary(format!(
             "whether the tokens can spell a text of this grammar takes more than Limits::search = {} steps to find out: these bytes are in longer tokens, but are no tokens of their own: {}. Add them as tokens",
             self.limits.search,
-            listed(&self.live().tiling().missing().intersection(&self.live().vocabulary.used_bytes())),
+            listed(
+                &self.live().tiling().missing().intersection(&self.live().vocabulary.used_bytes())
+            ),
         ))
     }
 
     /// The error for a grammar of which no text can be spelled.
-    pub(crate) fn cannot_spell(&self, what: &str) -> Error {
+    pub(crate) fn cannot_spell(&self) -> Error {
         let missing = self.tiling().missing();
-        let lacked = self.live().lacked.intersection(missing);
-        let bytes = if lacked.is_empty() { *missing } else { lacked };
+        let inside = missing.intersection(&self.live().vocabulary.used_bytes());
+        let bytes = [self.live().lacked.intersection(missing), inside, *missing];
+        let bytes = bytes.iter().find(|bytes| !bytes.is_empty()).unwrap_or(missing);
         Error::vocabulary(format!(
-            "the tokens cannot spell any text of `{what}`: the vocabulary lacks tokens for bytes that it needs: {}. Add them as tokens, or allow other texts",
-            listed(&bytes)
+            "the tokens cannot spell any text of this grammar: the vocabulary lacks tokens of their own for bytes that it needs: {}. Add them as tokens, or allow other texts",
+            listed(bytes)
         ))
+    }
+
+    /// Notes bytes that a text needed where no token had them, for people.
+    pub(super) fn note_lacked(&mut self, bytes: &ByteSet) {
+        if bytes.len() <= FEW {
+            let liveness = self.liveness_mut();
+            liveness.lacked = liveness.lacked.union(bytes);
+        }
     }
 
     pub(super) fn live(&self) -> &Liveness {
@@ -312,6 +327,10 @@ impl Residuals {
     fn may_begin(&self, first: &First, place: u32) -> bool {
         (first.is_special && place == 0)
             || !first.bytes.intersection(self.tiling().bytes_out(place)).is_empty()
+    }
+
+    pub(super) fn first_bytes_of(&mut self, id: ExprId) -> Result<ByteSet, Error> {
+        Ok(self.first(id, RULES_ENTERED)?.bytes)
     }
 
     fn first(&mut self, id: ExprId, rules: u32) -> Result<First, Error> {
@@ -392,14 +411,13 @@ impl Residuals {
 
 /// Bytes for people, the first few.
 fn listed(bytes: &ByteSet) -> String {
-    const MOST: usize = 8;
     let show = |byte: u8| match byte {
         0x21..=0x7E => format!("0x{byte:02X} (`{}`)", char::from(byte)),
         _ => format!("0x{byte:02X}"),
     };
-    let mut parts: Vec<String> = bytes.iter().take(MOST).map(show).collect();
-    if bytes.len() as usize > MOST {
-        parts.push(format!("and {} more", bytes.len() as usize - MOST));
+    let mut parts: Vec<String> = bytes.iter().take(FEW as usize).map(show).collect();
+    if bytes.len() > FEW {
+        parts.push(format!("and {} more", bytes.len() - FEW));
     }
     parts.join(", ")
 }

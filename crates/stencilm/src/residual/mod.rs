@@ -112,11 +112,7 @@ pub(crate) struct Residuals {
 
 impl Residuals {
     /// An automaton without a state.
-    pub(crate) fn new(
-        rules: Arc<dyn Rules>,
-        limits: Limits,
-        vocabulary: &Arc<Vocabulary>,
-    ) -> Self {
+    pub(crate) fn new(rules: Arc<dyn Rules>, limits: Limits, vocabulary: &Arc<Vocabulary>) -> Self {
         let longest = (vocabulary.longest_chars(), vocabulary.longest_bytes());
         let liveness = Liveness::of(vocabulary);
         let exprs = Exprs::new(*vocabulary.key());

@@ -48,8 +48,8 @@ impl Residuals {
                     run.iter().map(|&id| characters(&self.exprs.literal(id)[depth as usize..]));
                 let (least, longest) = (lengths.clone().min(), lengths.max().unwrap_or(0));
                 // Escapes make texts shorter than their bytes: this is the least that can be said.
-                let is_inner = depth > 0
-                    && run.iter().any(|&id| self.exprs.literal(id).contains(&b'\\'));
+                let is_inner =
+                    depth > 0 && run.iter().any(|&id| self.exprs.literal(id).contains(&b'\\'));
                 let shortest = if is_inner { 0 } else { least.unwrap_or(0).min(1) };
                 Shape { is_exact: false, ..exact(shortest, longest) }
             }

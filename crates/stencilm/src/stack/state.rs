@@ -9,9 +9,7 @@ use crate::grammar::{ExprId, TokenName};
 use crate::residual::Residuals;
 use crate::residual::calls::{Closure, FrameRef};
 use crate::stack::ambiguity::Closing;
-use crate::stack::frame::{
-    Frame, Link, entries_of, known_places_after, places_after,
-};
+use crate::stack::frame::{Frame, Link, entries_of, known_places_after, places_after};
 use crate::stack::gather;
 use crate::stack::{Machine, Stop};
 
@@ -44,27 +42,31 @@ impl State {
         self.items.is_empty() && !self.may_end
     }
 
-    /// Whether tokens complete the text, from between two of them; if that is known.
-    pub(crate) fn is_known_live(&self, residuals: &Residuals) -> Option<bool> {
-        if self.may_end || !residuals.is_over_tokens() {
-            return Some(!self.is_dead());
+    /// Without the items that no tokens complete, from between two of them; if that is known.
+    pub(crate) fn known_live_part(&self, residuals: &Residuals) -> Option<Self> {
+        let mut items = SmallVec::new();
+        for item in &self.items {
+            let after = known_places_after(residuals, &item.link)?;
+            if residuals.known_completes(item.id, after)? {
+                items.push(item.clone());
+            }
         }
-        let mut is_live = false;
-        for Item { id, link } in &self.items {
-            let after = known_places_after(residuals, link)?;
-            is_live |= residuals.known_completes(*id, after)?;
-        }
-        Some(is_live)
+        Some(Self { items, may_end: self.may_end })
     }
 
-    /// Whether tokens complete the text, from between two of them.
-    pub(crate) fn is_live(&self, residuals: &mut Residuals) -> Result<bool, Error> {
-        let mut is_live = self.may_end;
-        for Item { id, link } in &self.items {
-            let after = places_after(residuals, link)?;
-            is_live |= residuals.completes(*id, after)?;
+    /// Without the items that no tokens complete, from between two of them.
+    ///
+    /// # Errors
+    /// A limit.
+    pub(crate) fn live_part(&self, residuals: &mut Residuals) -> Result<Self, Error> {
+        let mut items = SmallVec::new();
+        for item in &self.items {
+            let after = places_after(residuals, &item.link)?;
+            if residuals.completes(item.id, after)? {
+                items.push(item.clone());
+            }
         }
-        Ok(is_live)
+        Ok(Self { items, may_end: self.may_end })
     }
 
     /// The state after `byte`; dead if it may not come.
