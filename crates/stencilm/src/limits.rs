@@ -40,7 +40,8 @@ pub struct Limits {
     /// Alternatives of one type that a JSON Schema may come to, all combinations of its branches
     /// counted. Default 1,000: each pair of them may have to be looked at.
     pub alternatives: usize,
-    /// Expressions looked at to decide one question of emptiness. Default 50,000.
+    /// Expressions looked at to decide one question of emptiness, or whether tokens can spell
+    /// something. Default 50,000.
     pub search: usize,
     /// Trie nodes walked for one mask. Default 50,000,000 (about a second).
     pub mask_work: usize,

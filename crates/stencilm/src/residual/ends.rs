@@ -441,6 +441,7 @@ impl Residuals {
             }
             for &(byte, to) in tiling.steps(place) {
                 let rest = self.step(at, byte)?;
+                let rest = spell::alike(&mut self.exprs, rest);
                 if rest != nothing && seen.insert((rest, to)) {
                     open.push(Reverse((self.shape(rest).shortest, met.len())));
                     met.push((rest, to));
