@@ -26,14 +26,23 @@ pub(super) enum Wanted {
     All,
 }
 
+/// What an answer is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Use {
+    /// Its ends are ends of who asks.
+    Own,
+    /// Who asks goes on from its ends.
+    Middle,
+}
+
 /// A question in the making.
 #[derive(Debug)]
 struct Node {
     question: Question,
     /// The ends found so far, rising.
     ends: Vec<u32>,
-    /// Who has asked.
-    askers: Vec<usize>,
+    /// Who has asked, and how.
+    askers: Vec<(usize, Use)>,
     rounds: u32,
     is_open: bool,
     /// Nobody needed an answer when its turn came.
@@ -46,7 +55,7 @@ struct Search {
     nodes: Vec<Node>,
     ids: FxHashMap<Question, usize>,
     /// Who asks whom.
-    edges: HashSet<(usize, usize), FxBuildHasher>,
+    edges: HashSet<(usize, usize, Use), FxBuildHasher>,
     /// Whose answer may grow, the most urgent last.
     todo: Vec<usize>,
     work: usize,
@@ -63,6 +72,7 @@ struct Look {
     room: usize,
     asked: Vec<usize>,
     is_cut: bool,
+    reads: Use,
 }
 
 impl Look {
@@ -94,7 +104,9 @@ impl Residuals {
             if search.is_full(self, at) {
                 continue;
             }
-            if at != 0 && search.nodes[at].askers.iter().all(|&asker| search.is_full(self, asker)) {
+            if at != 0
+                && search.nodes[at].askers.iter().all(|&(asker, _)| search.is_full(self, asker))
+            {
                 search.nodes[at].is_skipped = true;
                 continue;
             }
@@ -128,25 +140,17 @@ impl Residuals {
         let (id, place, after) = node.question;
         let most = self.sets().get(after).len();
         let found = Vec::new();
-        let mut look = Look { at, after, most, found, room, asked: Vec::new(), is_cut: false };
+        let (asked, is_cut, reads) = (Vec::new(), false, Use::Own);
+        let mut look = Look { at, after, most, found, room, asked, is_cut, reads };
         self.look_into(search, &mut look, id, place)?;
         let Look { found, asked, is_cut, .. } = look;
-        let node = &mut search.nodes[at];
-        let has_grown = found.len() > node.ends.len();
-        if has_grown {
-            node.ends = found;
-        }
         if is_cut {
             search.push(at);
         }
         for asked in asked.into_iter().rev() {
             search.push(asked);
         }
-        if has_grown {
-            for asker in search.nodes[at].askers.clone() {
-                search.push(asker);
-            }
-        }
+        search.grow(at, &found);
         Ok(())
     }
 
@@ -274,7 +278,9 @@ impl Residuals {
         question: Question,
     ) -> Result<Vec<u32>, Error> {
         let mine = std::mem::take(&mut look.found);
+        look.reads = Use::Middle;
         self.read(search, look, question)?;
+        look.reads = Use::Own;
         Ok(std::mem::replace(&mut look.found, mine))
     }
 
@@ -343,8 +349,8 @@ impl Residuals {
                 other
             }
         };
-        if search.edges.insert((look.at, other)) {
-            search.nodes[other].askers.push(look.at);
+        if search.edges.insert((look.at, other, look.reads)) {
+            search.nodes[other].askers.push((look.at, look.reads));
         }
         if search.nodes[other].is_skipped {
             look.asked.push(other);
@@ -490,6 +496,25 @@ impl Search {
         });
         self.ids.insert(question, at);
         at
+    }
+
+    /// Adds ends to an answer, and to all that they are ends of; who goes on from them looks again.
+    fn grow(&mut self, at: usize, ends: &[u32]) {
+        let mut grown: Vec<(usize, Vec<u32>)> = vec![(at, ends.to_vec())];
+        while let Some((at, mut ends)) = grown.pop() {
+            ends.retain(|end| self.nodes[at].ends.binary_search(end).is_err());
+            if ends.is_empty() {
+                continue;
+            }
+            self.nodes[at].ends.extend_from_slice(&ends);
+            self.nodes[at].ends.sort_unstable();
+            for place in 0..self.nodes[at].askers.len() {
+                match self.nodes[at].askers[place] {
+                    (asker, Use::Own) => grown.push((asker, ends.clone())),
+                    (asker, Use::Middle) => self.push(asker),
+                }
+            }
+        }
     }
 
     /// Counts a look at a question.
