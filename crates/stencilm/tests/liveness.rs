@@ -22,11 +22,19 @@ use crate::oracle::runner::{Verdict, for_all};
 
 /// Tokens with these texts, and a stop token after them.
 fn compile<T: AsRef<[u8]>>(grammar: &Grammar, tokens: &[T]) -> Result<Matcher, Error> {
+    compile_within(Limits::default(), grammar, tokens)
+}
+
+fn compile_within<T: AsRef<[u8]>>(
+    limits: Limits,
+    grammar: &Grammar,
+    tokens: &[T],
+) -> Result<Matcher, Error> {
     let stop = u32::try_from(tokens.len()).expect("few tokens");
     let texts = tokens.iter().map(|token| Some(token.as_ref())).chain([None]);
     let vocabulary = Arc::new(Vocabulary::new(texts, [], [stop])?);
     let store = Arc::new(Store::new(1 << 20));
-    let compiled = CompiledGrammar::new(grammar, vocabulary, store, Limits::default())?;
+    let compiled = CompiledGrammar::new(grammar, vocabulary, store, limits)?;
     Ok(Matcher::new(Arc::new(compiled)))
 }
 
@@ -134,6 +142,23 @@ fn a_value_that_cannot_be_spelled_is_found_when_compiling() {
     let required = optional.replace("\"type\"", "\"required\": [\"a\"], \"type\"");
     let message = refused(&schema(&required), &tokens);
     assert!(message.contains("0x74 (`t`)") && message.contains("Add them"), "{message}");
+}
+
+#[test]
+fn what_takes_too_long_to_find_out_is_refused_by_name() {
+    let tokens = ["((", ")))", "x"];
+    let grammar = ebnf("root ::= \"(\" root \")\" | \"x\"");
+    let limits = |search| Limits { search, ..Limits::default() };
+    // The tokens have more places inside them than may be looked at.
+    let error = compile_within(limits(1), &grammar, &tokens).expect_err("too much work");
+    let message = error.to_string();
+    assert!(matches!(error.kind(), ErrorKind::Vocabulary { .. }), "{message}");
+    assert!(message.contains("Limits::search = 1 "), "{message}");
+    assert!(message.contains("0x28 (`(`), 0x29 (`)`)"), "{message}");
+    compile_within(limits(1_000), &grammar, &tokens).expect("enough");
+    // Where every byte is a token nothing is to be found out.
+    let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
+    compile_within(limits(1), &grammar, &bytes).expect("all bytes");
 }
 
 #[test]

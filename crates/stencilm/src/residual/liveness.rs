@@ -266,12 +266,13 @@ impl Residuals {
     }
 
     fn undecided(&self) -> Error {
+        let missing = self.tiling().missing();
+        let inside = missing.intersection(&self.live().vocabulary.used_bytes());
+        let bytes = if inside.is_empty() { missing } else { &inside };
         Error::vocabulary(format!(
-            "whether the tokens can spell a text of this grammar takes more than Limits::search = {} steps to find out: these bytes are in longer tokens, but are no tokens of their own: {}. Add them as tokens",
+            "whether the tokens can spell a text of this grammar takes more than Limits::search = {} steps to find out, since these bytes are no tokens of their own: {}. Add them as tokens",
             self.limits.search,
-            listed(
-                &self.live().tiling().missing().intersection(&self.live().vocabulary.used_bytes())
-            ),
+            listed(bytes),
         ))
     }
 
