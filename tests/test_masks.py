@@ -203,8 +203,32 @@ def test_special_tokens_that_the_vocabulary_lacks_are_refused(byte_kit: Kit) -> 
 
 def test_a_grammar_that_the_vocabulary_cannot_spell_is_refused() -> None:
     vocabulary = Vocabulary.from_tokens([b"a", b"b"])
-    with pytest.raises(VocabularyError, match="spell"):
+    with pytest.raises(VocabularyError, match=r"cannot spell .* 0x63 \(`c`\)\. Add them"):
         Compiler(vocabulary).compile(Grammar.from_regex("abc"))
+
+
+def test_a_schema_that_the_vocabulary_cannot_spell_is_refused_when_it_is_compiled() -> None:
+    schema = {"type": "object", "properties": {"a": {"const": True}}, "required": ["a"]}
+    tokens = [bytes([byte]) for byte in b'{}":a']
+    compiler = Compiler(Vocabulary.from_tokens(tokens))
+    with pytest.raises(VocabularyError, match=r"0x74 \(`t`\)"):
+        compiler.compile(Grammar.from_json_schema(schema))
+    compiler.compile(Grammar.from_json_schema(schema | {"required": []}))
+
+
+def test_tokens_that_no_others_complete_are_refused() -> None:
+    tokens = [b'{"', b"a", b'":', b"1", b"}", b"{}", b"{"]
+    schema = {"properties": {"a": {"const": 1}}, "type": "object", "additionalProperties": False}
+    grammar = Grammar.from_json_schema(schema, whitespace="compact")
+    for count, expected in ((7, [0, 5, 6]), (6, [0, 5]), (5, [0])):
+        vocabulary = Vocabulary.from_tokens(tokens[:count])
+        matcher = Compiler(vocabulary).compile(grammar).matcher()
+        mask = allocate_mask(1, vocabulary.size)
+        matcher.fill_mask(mask)
+        assert allowed_ids(mask[0]).tolist() == expected
+        assert [matcher.is_allowed(token) for token in range(count)] == [
+            token in expected for token in range(count)
+        ]
 
 
 def test_duplicates_are_allowed_together(kit: Kit) -> None:

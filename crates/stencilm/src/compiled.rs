@@ -63,8 +63,9 @@ impl CompiledGrammar {
     /// Compiles: looks at the start rule, and at nothing else yet.
     ///
     /// # Errors
-    /// The start rule matches no text ([`ErrorKind::Unsatisfiable`](crate::ErrorKind)), it names a
-    /// special token that the vocabulary lacks, or a limit was reached.
+    /// The start rule matches no text ([`ErrorKind::Unsatisfiable`](crate::ErrorKind)), the tokens
+    /// cannot spell any of its texts or it names a special token that the vocabulary lacks
+    /// ([`ErrorKind::Vocabulary`](crate::ErrorKind)), or a limit was reached.
     pub fn new(
         grammar: &Grammar,
         vocabulary: Arc<Vocabulary>,
@@ -165,7 +166,7 @@ fn open(
     limits: Limits,
 ) -> Result<Generation, Error> {
     let rules: Arc<dyn Rules> = grammar.rules.clone();
-    let mut tables = Tables::new(rules, vocabulary.clone(), store.clone(), limits)?;
+    let mut tables = Tables::new(rules, vocabulary.clone(), store.clone(), limits);
     let start = tables.start(grammar.start)?;
     let start = (start != tables.residuals.exprs.nothing()).then_some(start);
     Ok(Generation { tables: RwLock::new(tables), start, is_retired: AtomicBool::new(false) })

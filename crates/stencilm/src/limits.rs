@@ -43,7 +43,8 @@ pub struct Limits {
     /// Digits of a divisor of a number, of the least common multiple of several, and of a bound
     /// beside them. Default 2,000. (Without divisors, bounds may have any number of digits.)
     pub number_digits: usize,
-    /// Expressions looked at to decide one question of emptiness. Default 50,000.
+    /// Expressions looked at to decide one question of emptiness, or whether tokens can spell
+    /// something. Default 50,000.
     pub search: usize,
     /// Trie nodes walked for one mask. Default 50,000,000 (about a second).
     pub mask_work: usize,

@@ -313,7 +313,7 @@ fn chart_agrees(case: &Case) -> Verdict {
         prefix.extend_from_slice(&symbols);
         let live = match case.bytes {
             Bytes::All => judge.prefix_viable(&prefix),
-            Bytes::Used | Bytes::Some(_) => judge.live_with(&texts, &prefix),
+            Bytes::Used | Bytes::Some(_) | Bytes::Most(_) => judge.live_with(&texts, &prefix),
         };
         let fail = |what: &str| Err(TestCaseError::fail(format!("{what} after {prefix:?}")));
         if live != mask[id] {

@@ -9,6 +9,7 @@ use crate::mask::local::Local;
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::walk::Found;
 use crate::mask::{MaskBuilder, Tables, has};
+use crate::residual::places::Places;
 
 /// With fewer characters to go, most tokens matter: a plain walk is as good.
 const FEWEST: u32 = 4;
@@ -24,7 +25,7 @@ impl Tables {
         id: ExprId,
         first: ExprId,
         rest: ExprId,
-        leaves: bool,
+        after: Places,
     ) -> Result<Option<Local>, Error> {
         let Some((condition, sure)) = self.counted(first) else {
             return Ok(None);
@@ -33,7 +34,7 @@ impl Tables {
             return Ok(None);
         }
         let alone = self.residuals.exprs.seq2(condition, rest);
-        let local = self.local(alone, FULL, leaves)?;
+        let local = self.local(alone, FULL, after)?;
         // Few different counts, so that their sieves are shared.
         let sure = 1 << sure.ilog2();
         let any = self.residuals.exprs.any;
@@ -50,7 +51,7 @@ impl Tables {
         let long: Vec<u32> = short.pure().iter().map(|word| !word).collect();
         let exits: Vec<TrieId> =
             local.exits.iter().filter_map(|&exit| self.tries.without(exit, &long)).collect();
-        let mut found = Found::sieved(leaves, inside, short);
+        let mut found = Found::sieved(after, inside, short);
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
         self.walk_all(id, FULL, &mut found)?;
         self.finish_walk(found).map(Some)

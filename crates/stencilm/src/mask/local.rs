@@ -7,10 +7,11 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, Spelling, UNBOUNDED};
 use crate::mask::few::Few;
-use crate::mask::store::SharedLocal;
+use crate::mask::store::{LocalKey, SharedLocal};
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::walk::Found;
 use crate::mask::{Mask, MaskBuilder, Tables, has, insert};
+use crate::residual::places::Places;
 
 /// Local results inside each other: one for each call that a single token enters.
 const DEEPEST: usize = 400;
@@ -29,90 +30,109 @@ pub(crate) struct Local {
 }
 
 impl Tables {
-    /// The local result of `id` for the endings in `trie`. Exits are left out unless `leaves`.
+    /// The local result of `id` for the endings in `trie`, before what comes `after`. Exits are
+    /// left out at the end of the text.
     ///
     /// # Errors
     /// A limit; then nothing of this is kept.
-    pub(super) fn local(&mut self, id: ExprId, trie: TrieId, leaves: bool) -> Result<Local, Error> {
-        if let Some(&known) = self.local_ids.get(&(id, trie, leaves)) {
+    pub(super) fn local(
+        &mut self,
+        id: ExprId,
+        trie: TrieId,
+        after: Places,
+    ) -> Result<Local, Error> {
+        if let Some(&known) = self.local_ids.get(&(id, trie, after)) {
             return Ok(self.locals[known.0 as usize].clone());
         }
         let is_shared = !self.residuals.exprs.has_calls(id);
-        let key = (self.residuals.exprs.content_hash(id), self.tries.hash(trie), leaves);
+        let key = self.shared_key(id, trie, after);
         if is_shared && let Some(shared) = self.store.local(&key) {
             let exits = shared.exits.iter().map(|exit| self.tries.adopt(exit)).collect();
             let local = Local { inside: shared.inside, exits };
-            self.keep_local(id, trie, leaves, &local);
+            self.keep_local(id, trie, after, &local);
             return Ok(local);
         }
         if self.depth >= DEEPEST {
             return Err(Error::limit("mask_work", self.limits().mask_work));
         }
         self.depth += 1;
-        let made = self.make_local(id, trie, leaves);
+        let made = self.make_local(id, trie, after);
         self.depth -= 1;
         let local = made?;
         if is_shared {
             let exits = local.exits.iter().map(|&exit| self.tries.share(exit)).collect();
             self.store.keep(key, SharedLocal { inside: local.inside.clone(), exits });
         }
-        self.keep_local(id, trie, leaves, &local);
+        self.keep_local(id, trie, after, &local);
         Ok(local)
     }
 
-    fn keep_local(&mut self, id: ExprId, trie: TrieId, leaves: bool, local: &Local) {
+    fn shared_key(&self, id: ExprId, trie: TrieId, after: Places) -> LocalKey {
+        let exprs = &self.residuals.exprs;
+        let mut content = exprs.content_hash(id);
+        if let Some(places) = self.residuals.hash_of_places(after) {
+            content = content.with_hash(&exprs.key, places);
+        }
+        (content, self.tries.hash(trie), after.goes_on())
+    }
+
+    fn keep_local(&mut self, id: ExprId, trie: TrieId, after: Places, local: &Local) {
         let at = u32::try_from(self.locals.len()).expect("limits keep tables small");
         self.mask_bytes += local.exits.len() * 4 + 32;
         self.count_mask(&local.inside, false);
         self.locals.push(local.clone());
-        self.local_ids.insert((id, trie, leaves), LocalId(at));
+        self.local_ids.insert((id, trie, after), LocalId(at));
     }
 
-    fn make_local(&mut self, id: ExprId, trie: TrieId, leaves: bool) -> Result<Local, Error> {
+    fn make_local(&mut self, id: ExprId, trie: TrieId, after: Places) -> Result<Local, Error> {
+        // Short cuts below say which tokens stay inside, not whether all of them can go on.
+        let is_over_tokens = self.residuals.is_over_tokens();
         match self.residuals.exprs.get(id) {
-            Expr::Names { state, low, high, depth, other: true } => {
+            Expr::Names { state, low, high, depth, other: true } if !is_over_tokens => {
                 let run = self.residuals.name_run(id).expect("it is a member name");
                 let declared = self.residuals.exprs.names(state, low, high, depth, false);
                 let others = self.residuals.other_names(run)?;
-                self.union_of_locals(&[declared, others], trie, leaves)
+                self.union_of_locals(&[declared, others], trie, after)
             }
             Expr::Choice(list) => {
                 let members = self.residuals.exprs.list(list).to_vec();
                 let has_loop =
                     members.iter().any(|&member| self.residuals.leading_loop(member).is_some());
                 if has_loop {
-                    self.union_of_locals(&members, trie, leaves)
+                    self.union_of_locals(&members, trie, after)
                 } else {
-                    self.walked_local(id, trie, leaves)
+                    self.walked_local(id, trie, after)
                 }
             }
             Expr::Seq(first, rest) => {
                 if let Some((first, rest)) = self.split(id) {
-                    return self.local_of_two(first, rest, trie, leaves);
+                    return self.local_of_two(first, rest, trie, after);
                 }
                 if trie == FULL
-                    && let Some(local) = self.counted_local(id, first, rest, leaves)?
+                    && !is_over_tokens
+                    && let Some(local) = self.counted_local(id, first, rest, after)?
                 {
                     return Ok(local);
                 }
                 if let Some(star) = self.star_of_names(first, rest)
                     && self.tries.place(trie).0 == FULL
+                    && !is_over_tokens
                 {
-                    return self.local_without_names(first, star, rest, trie, leaves);
+                    return self.local_without_names(first, star, rest, trie, after);
                 }
-                self.walked_local(id, trie, leaves)
+                self.walked_local(id, trie, after)
             }
-            _ => self.walked_local(id, trie, leaves),
+            _ => self.walked_local(id, trie, after),
         }
     }
 
-    fn walked_local(&mut self, id: ExprId, trie: TrieId, leaves: bool) -> Result<Local, Error> {
+    fn walked_local(&mut self, id: ExprId, trie: TrieId, after: Places) -> Result<Local, Error> {
         if trie == FULL
-            && let Some(local) = self.sieved_local(id, leaves)?
+            && let Some(local) = self.sieved_local(id, after)?
         {
             return Ok(local);
         }
-        let mut found = Found::new(leaves);
+        let mut found = Found::new(after);
         self.walk_all(id, trie, &mut found)?;
         self.finish_walk(found)
     }
@@ -121,7 +141,7 @@ impl Tables {
         &mut self,
         members: &[ExprId],
         trie: TrieId,
-        leaves: bool,
+        after: Places,
     ) -> Result<Local, Error> {
         let mut inside = MaskBuilder::default();
         let mut exits = Vec::new();
@@ -129,7 +149,7 @@ impl Tables {
             if member == self.residuals.exprs.nothing() {
                 continue;
             }
-            let local = self.local(member, trie, leaves)?;
+            let local = self.local(member, trie, after)?;
             inside.add(&local.inside);
             exits.extend_from_slice(&local.exits);
         }
@@ -142,9 +162,10 @@ impl Tables {
         first: ExprId,
         rest: ExprId,
         trie: TrieId,
-        leaves: bool,
+        after: Places,
     ) -> Result<Local, Error> {
-        let local = self.local(first, trie, true)?;
+        let between = self.residuals.before(rest, after)?;
+        let local = self.local(first, trie, between)?;
         let mut inside = MaskBuilder::default();
         inside.add(&local.inside);
         let mut onward = local.exits.to_vec();
@@ -153,13 +174,13 @@ impl Tables {
         }
         let rest = self.residuals.clip(rest)?;
         let mut exits = Vec::new();
-        if leaves && self.residuals.exprs.is_nullable(rest) {
+        if after.goes_on() && self.residuals.exprs.is_nullable(rest) {
             exits.extend_from_slice(&local.exits);
         }
         for ending in onward {
-            let after = self.local(rest, ending, leaves)?;
-            inside.add(&after.inside);
-            exits.extend_from_slice(&after.exits);
+            let local = self.local(rest, ending, after)?;
+            inside.add(&local.inside);
+            exits.extend_from_slice(&local.exits);
         }
         Ok(self.finish_local(inside, exits))
     }
@@ -223,10 +244,10 @@ impl Tables {
         star: ExprId,
         quote: ExprId,
         trie: TrieId,
-        leaves: bool,
+        after: Places,
     ) -> Result<Local, Error> {
         let all = self.residuals.exprs.seq2(star, quote);
-        let all = self.local(all, trie, leaves)?;
+        let all = self.local(all, trie, after)?;
         let mut removed = vec![0; self.vocabulary.words()];
         let mut is_touched = false;
         let (_, node) = self.tries.place(trie);
@@ -290,14 +311,14 @@ impl Tables {
     }
 
     /// A loop over many characters: the tokens made of them at once, the others by a walk.
-    fn sieved_local(&mut self, id: ExprId, leaves: bool) -> Result<Option<Local>, Error> {
+    fn sieved_local(&mut self, id: ExprId, after: Places) -> Result<Option<Local>, Error> {
         let Some(lead) = self.residuals.leading_loop(id) else {
             return Ok(None);
         };
-        if leaves && !lead.is_guarded {
+        if after.goes_on() && !lead.is_guarded {
             return Ok(None);
         }
-        if !lead.is_wide {
+        if !lead.is_wide || !self.residuals.loop_completes(id, after)? {
             return Ok(None);
         }
         let vocabulary = self.vocabulary.clone();
@@ -309,10 +330,10 @@ impl Tables {
             if lead.is_exact { store.sieve(&vocabulary, &lead.class, None) } else { base.clone() };
         let reach = cut.rest_depth();
         let alike = self.residuals.clip_to(id, reach);
-        if alike != id && lead.is_exact {
+        if alike != id && lead.is_exact && !self.residuals.is_over_tokens() {
             let other = self.residuals.leading_loop(alike);
             let is_same = other.is_some_and(|other| other.class == lead.class && other.is_exact);
-            let local = self.local(alike, FULL, leaves)?;
+            let local = self.local(alike, FULL, after)?;
             let unbounded = store.sieve(&vocabulary, &lead.class, None);
             let has_all = |base: &Arc<[u32]>| Arc::ptr_eq(base, unbounded.pure());
             if is_same && local.inside.base.as_ref().is_some_and(has_all) {
@@ -323,7 +344,7 @@ impl Tables {
         }
         let mut inside = MaskBuilder::default();
         inside.add_base(base.pure());
-        let mut found = Found::sieved(leaves, inside, cut);
+        let mut found = Found::sieved(after, inside, cut);
         self.walk_all(id, FULL, &mut found)?;
         self.finish_walk(found).map(Some)
     }

@@ -13,7 +13,7 @@ use crate::mask::store::Store;
 use crate::mask::tries::{TrieId, Tries};
 use crate::mask::view::{View, ViewId};
 use crate::residual::Residuals;
-use crate::residual::spellable::missing_bytes;
+use crate::residual::places::Places;
 use crate::vocab::Vocabulary;
 
 /// The lazy tables of one grammar and one vocabulary. Everything in them is complete or not
@@ -25,10 +25,10 @@ pub(crate) struct Tables {
     pub(super) store: Arc<Store>,
     pub(super) tries: Tries,
     pub(super) locals: Vec<Local>,
-    pub(super) local_ids: FxHashMap<(ExprId, TrieId, bool), LocalId>,
+    pub(super) local_ids: FxHashMap<(ExprId, TrieId, Places), LocalId>,
     pub(super) views: Vec<View>,
-    pub(super) first_views: FxHashMap<(ExprId, bool), ViewId>,
-    pub(super) next_views: FxHashMap<(ViewId, ExprId, bool), ViewId>,
+    pub(super) first_views: FxHashMap<(ExprId, Places), ViewId>,
+    pub(super) next_views: FxHashMap<(ViewId, ExprId, Places), ViewId>,
     pub(super) unions: FxHashMap<Box<[ViewId]>, Arc<Mask>>,
     /// Trie nodes that may still be walked for the mask in the making.
     pub(super) work: usize,
@@ -43,12 +43,9 @@ impl Tables {
         vocabulary: Arc<Vocabulary>,
         store: Arc<Store>,
         limits: Limits,
-    ) -> Result<Self, Error> {
-        let longest =
-            (vocabulary.longest_chars(), vocabulary.longest_bytes(), vocabulary.most_digits());
-        let missing = missing_bytes(&vocabulary)?;
-        Ok(Self {
-            residuals: Residuals::new(rules, *vocabulary.key(), limits, longest, missing),
+    ) -> Self {
+        Self {
+            residuals: Residuals::new(rules, limits, &vocabulary),
             tries: Tries::new(vocabulary.clone()),
             vocabulary,
             store,
@@ -61,7 +58,7 @@ impl Tables {
             work: 0,
             depth: 0,
             mask_bytes: 0,
-        })
+        }
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -71,13 +68,21 @@ impl Tables {
     /// The call of a grammar's start rule; `Nothing` if only the empty text matches.
     ///
     /// # Errors
-    /// A limit, or a rule that the vocabulary cannot spell: those of a grammar that is written
-    /// down are all looked at now, others when they are entered.
+    /// A limit, or the tokens can spell no text of it.
     pub(crate) fn start(&mut self, rule: RuleId) -> Result<ExprId, Error> {
-        self.residuals.check_spelling()?;
         let body = self.residuals.body(rule)?;
         let nothing = self.residuals.exprs.nothing();
-        Ok(if body == nothing { nothing } else { self.residuals.exprs.call(rule) })
+        if body == nothing {
+            return Ok(nothing);
+        }
+        let start = self.residuals.exprs.call(rule);
+        if self.residuals.check_start(start)? {
+            return Ok(start);
+        }
+        if self.residuals.rules().accepts_empty() {
+            return Ok(nothing);
+        }
+        Err(self.residuals.cannot_spell())
     }
 
     /// The id of a special token that the grammar names.

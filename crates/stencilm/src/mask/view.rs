@@ -8,6 +8,8 @@ use crate::grammar::ExprId;
 use crate::mask::few::Few;
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{Mask, MaskBuilder, Tables};
+use crate::residual::calls::FrameRef;
+use crate::residual::places::Places;
 
 /// A view of one grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,11 +33,11 @@ impl Tables {
         !self.views[id.0 as usize].exits.is_empty()
     }
 
-    /// The view of `id` at the top of a stack, if it was looked at before. `is_last` says that
-    /// nothing lies below.
+    /// The view of `id` at the top of a stack, if it was looked at before. `after` says what lies
+    /// below.
     #[inline]
-    pub(crate) fn known_first_view(&self, id: ExprId, is_last: bool) -> Option<ViewId> {
-        self.first_views.get(&(id, is_last)).copied()
+    pub(crate) fn known_first_view(&self, id: ExprId, after: Places) -> Option<ViewId> {
+        self.first_views.get(&(id, after)).copied()
     }
 
     /// The view of `above` and `id` below it, if it was looked at before.
@@ -44,29 +46,27 @@ impl Tables {
         &self,
         above: ViewId,
         id: ExprId,
-        is_last: bool,
+        after: Places,
     ) -> Option<ViewId> {
-        self.next_views.get(&(above, id, is_last)).copied()
+        self.next_views.get(&(above, id, after)).copied()
     }
 
     /// The view of `id` at the top of a stack.
     ///
     /// # Errors
     /// A limit.
-    pub(crate) fn first_view(&mut self, id: ExprId, is_last: bool) -> Result<ViewId, Error> {
-        if let Some(known) = self.known_first_view(id, is_last) {
+    pub(crate) fn first_view(&mut self, id: ExprId, after: Places) -> Result<ViewId, Error> {
+        if let Some(known) = self.known_first_view(id, after) {
             return Ok(known);
         }
         let clipped = self.residuals.clip(id)?;
         if clipped != id {
-            let view = self.first_view(clipped, is_last)?;
-            self.first_views.insert((id, is_last), view);
+            let view = self.first_view(clipped, after)?;
+            self.first_views.insert((id, after), view);
             return Ok(view);
         }
-        let local = self.local(id, FULL, !is_last)?;
-        let closure = self.residuals.closure(id)?;
-        let specials: Vec<u32> =
-            closure.tokens.iter().filter_map(|&(name, ..)| self.special_id(name)).collect();
+        let local = self.local(id, FULL, after)?;
+        let specials = self.special_tokens(id, after)?;
         let mask = if specials.is_empty() {
             local.inside
         } else {
@@ -76,8 +76,40 @@ impl Tables {
             builder.finish(self.vocabulary.words())
         };
         let view = self.keep_view(mask, local.exits);
-        self.first_views.insert((id, is_last), view);
+        self.first_views.insert((id, after), view);
         Ok(view)
+    }
+
+    /// The special tokens that may come next in `id`.
+    fn special_tokens(&mut self, id: ExprId, after: Places) -> Result<Vec<u32>, Error> {
+        let closure = self.residuals.closure(id)?;
+        if closure.tokens.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Callers come before the frames of what they call.
+        let mut frames: Vec<Places> = Vec::new();
+        let of = |frame, frames: &[Places]| match frame {
+            FrameRef::Outer => after,
+            FrameRef::Inner(at) => frames[at],
+        };
+        for callers in &closure.frames {
+            let mut whole: Option<Places> = None;
+            for &(rest, frame) in callers {
+                let places = self.residuals.before(rest, of(frame, &frames))?;
+                whole = Some(match whole {
+                    None => places,
+                    Some(whole) => self.residuals.either(whole, places),
+                });
+            }
+            frames.push(whole.unwrap_or(after));
+        }
+        let mut specials = Vec::new();
+        for &(name, rest, frame) in &closure.tokens {
+            if self.residuals.completes(rest, of(frame, &frames))? {
+                specials.extend(self.special_id(name));
+            }
+        }
+        Ok(specials)
     }
 
     /// The view of `above` and `id` below it.
@@ -88,15 +120,15 @@ impl Tables {
         &mut self,
         above: ViewId,
         id: ExprId,
-        is_last: bool,
+        after: Places,
     ) -> Result<ViewId, Error> {
-        if let Some(known) = self.known_next_view(above, id, is_last) {
+        if let Some(known) = self.known_next_view(above, id, after) {
             return Ok(known);
         }
         let clipped = self.residuals.clip(id)?;
         if clipped != id {
-            let view = self.next_view(above, clipped, is_last)?;
-            self.next_views.insert((above, id, is_last), view);
+            let view = self.next_view(above, clipped, after)?;
+            self.next_views.insert((above, id, after), view);
             return Ok(view);
         }
         let View { mask, exits } = self.views[above.0 as usize].clone();
@@ -104,16 +136,16 @@ impl Tables {
         builder.add(&mask);
         let mut deeper = Vec::new();
         for &ending in exits.iter() {
-            let local = self.local(id, ending, !is_last)?;
+            let local = self.local(id, ending, after)?;
             builder.add(&local.inside);
             deeper.extend_from_slice(&local.exits);
-            if !is_last && self.residuals.exprs.is_nullable(id) {
+            if after.goes_on() && self.residuals.exprs.is_nullable(id) {
                 deeper.push(ending);
             }
         }
         let local = self.finish_local(builder, deeper);
         let view = self.keep_view(local.inside, local.exits);
-        self.next_views.insert((above, id, is_last), view);
+        self.next_views.insert((above, id, after), view);
         Ok(view)
     }
 

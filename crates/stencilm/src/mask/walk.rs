@@ -11,6 +11,7 @@ use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{Mask, MaskBuilder, Tables};
 use crate::residual::calls::Callee;
 use crate::residual::names::NameRun;
+use crate::residual::places::Places;
 use crate::vocab::{Sieve, Trie};
 
 /// Subtrees with fewer nodes are walked without asking whether they could be taken whole.
@@ -20,7 +21,7 @@ const SMALL: u32 = 12;
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) inside: MaskBuilder,
-    leaves: bool,
+    after: Places,
     /// Tokens that a sieve has let through are in the mask already, and lead nowhere else.
     sieve: Option<Arc<Sieve>>,
     exits: Vec<(TrieId, u32)>,
@@ -38,8 +39,8 @@ enum Entered {
 
 impl Found {
     /// What is known already; only what `sieve` holds back is to be walked.
-    pub(super) fn sieved(leaves: bool, inside: MaskBuilder, sieve: Arc<Sieve>) -> Self {
-        Self { inside, sieve: Some(sieve), ..Self::new(leaves) }
+    pub(super) fn sieved(after: Places, inside: MaskBuilder, sieve: Arc<Sieve>) -> Self {
+        Self { inside, sieve: Some(sieve), ..Self::new(after) }
     }
 
     /// Exits that are known already.
@@ -47,10 +48,10 @@ impl Found {
         self.exits.extend(places);
     }
 
-    pub(super) fn new(leaves: bool) -> Self {
+    pub(super) fn new(after: Places) -> Self {
         Self {
             inside: MaskBuilder::default(),
-            leaves,
+            after,
             sieve: None,
             exits: Vec::new(),
             entered: Vec::new(),
@@ -68,7 +69,8 @@ impl Tables {
     ) -> Result<(), Error> {
         let (whole, node) = self.tries.place(trie);
         self.enter(id, whole, node, found);
-        if let Some(run) = self.residuals.name_run(id) {
+        let is_over_tokens = self.residuals.is_over_tokens();
+        if let Some(run) = self.residuals.name_run(id).filter(|_| !is_over_tokens) {
             return self.walk_names(run, whole, node, found);
         }
         if whole == FULL && node == 0 {
@@ -104,6 +106,7 @@ impl Tables {
         let (bytes, ends) = (trie.bytes(), trie.ends());
         let (starts, tokens) = (trie.token_starts(), trie.tokens());
         let (nothing, empty) = (self.residuals.exprs.nothing(), self.residuals.exprs.empty());
+        let is_over_tokens = self.residuals.is_over_tokens();
         let sieve = if whole == FULL { found.sieve.clone() } else { None };
         let mut above: Vec<(u32, ExprId)> = Vec::with_capacity(16);
         let mut top = (u32::MAX, id);
@@ -125,7 +128,9 @@ impl Tables {
                 continue;
             }
             let here = &tokens[starts[at] as usize..starts[at + 1] as usize];
-            found.inside.adds().extend_from_slice(here);
+            if !here.is_empty() && self.residuals.completes(rest, found.after)? {
+                found.inside.adds().extend_from_slice(here);
+            }
             if end > node + 1 {
                 let below = starts[at + 1]..starts[end as usize];
                 if let Some(sieve) = &sieve
@@ -134,16 +139,16 @@ impl Tables {
                     node = end;
                     continue;
                 }
-                if end - node > SMALL && whole == FULL && self.takes_all_below(rest, node, found) {
+                if end - node > SMALL && whole == FULL && self.takes_all_below(rest, node, found)? {
                     let below = below.start as usize..below.end as usize;
                     found.inside.adds().extend_from_slice(&tokens[below]);
                     node = end;
                     continue;
                 }
-                if found.leaves && self.residuals.exprs.is_nullable(rest) {
+                if found.after.goes_on() && self.residuals.exprs.is_nullable(rest) {
                     found.exits.push((whole, node));
                 }
-                if let Some(run) = self.residuals.name_run(rest) {
+                if let Some(run) = self.residuals.name_run(rest).filter(|_| !is_over_tokens) {
                     if run.other {
                         found.entered.push((Entered::Expr(rest), whole, node));
                     } else {
@@ -167,17 +172,18 @@ impl Tables {
 
     /// Whether all tokens below a node of the vocabulary's trie stay inside the loop that `id`
     /// begins with.
-    fn takes_all_below(&mut self, id: ExprId, node: u32, found: &Found) -> bool {
+    fn takes_all_below(&mut self, id: ExprId, node: u32, found: &Found) -> Result<bool, Error> {
         let Some(lead) = self.residuals.leading_loop(id) else {
-            return false;
+            return Ok(false);
         };
         let Some(below) = self.vocabulary.below(node) else {
-            return false;
+            return Ok(false);
         };
-        (lead.is_guarded || !found.leaves)
+        Ok((lead.is_guarded || !found.after.goes_on())
             && below.chars <= lead.max
             && !below.has_partial
             && below.bytes.is_subset(&lead.bytes)
+            && self.residuals.loop_completes(id, found.after)?)
     }
 
     /// Walks member names: only the bytes that some name has are looked for.
@@ -191,7 +197,7 @@ impl Tables {
         let arc = self.tries.trie(whole);
         let vocabulary = self.vocabulary.clone();
         let trie: &Trie = arc.as_deref().unwrap_or(vocabulary.trie());
-        let names = self.residuals.names_of(run.state)?;
+        let names = self.residuals.names_of(run.state);
         let rules = self.residuals.rules().clone();
         let mut todo = vec![(run, node)];
         while let Some((run, node)) = todo.pop() {
@@ -223,7 +229,7 @@ impl Tables {
                         } else {
                             let exprs = &mut self.residuals.exprs;
                             let after = rules.after_name(run.state, first, exprs)?;
-                            if found.leaves && exprs.is_nullable(after) {
+                            if found.after.goes_on() && exprs.is_nullable(after) {
                                 found.exits.push((whole, child));
                             }
                             self.enter(after, whole, child, found);
@@ -263,10 +269,11 @@ impl Tables {
                 Entered::Rule(rule, rest) => (self.residuals.body(rule)?, rest),
                 Entered::Expr(id) => (id, empty),
             };
+            let between = self.residuals.before(rest, found.after)?;
             let body = self.residuals.clip(body)?;
             let is_last = rest == empty;
             for &ending in self.tries.union(sources).iter() {
-                let local = self.local(body, ending, found.leaves || !is_last)?;
+                let local = self.local(body, ending, between)?;
                 found.inside.add(&local.inside);
                 if is_last {
                     exits.extend_from_slice(&local.exits);
@@ -274,16 +281,16 @@ impl Tables {
                 }
                 let rest = self.residuals.clip(rest)?;
                 for &left in local.exits.iter() {
-                    let after = self.local(rest, left, found.leaves)?;
-                    found.inside.add(&after.inside);
-                    exits.extend_from_slice(&after.exits);
-                    if found.leaves && self.residuals.exprs.is_nullable(rest) {
+                    let local = self.local(rest, left, found.after)?;
+                    found.inside.add(&local.inside);
+                    exits.extend_from_slice(&local.exits);
+                    if found.after.goes_on() && self.residuals.exprs.is_nullable(rest) {
                         exits.push(left);
                     }
                 }
             }
         }
-        if found.leaves {
+        if found.after.goes_on() {
             let places = exits.iter().map(|&exit| self.tries.place(exit));
             found.exits.extend(places);
         }

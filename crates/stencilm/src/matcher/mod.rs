@@ -13,7 +13,9 @@ use smallvec::SmallVec;
 use crate::compiled::{CompiledGrammar, Generation};
 use crate::error::Error;
 use crate::mask::{Mask, Tables, ViewId};
-use crate::stack::{Exclusive, Frame, Item, Link, Shared, State, Stop};
+use crate::stack::{
+    Exclusive, Frame, Item, Link, Shared, State, Stop, known_places_after, places_after,
+};
 use crate::vocab::Vocabulary;
 
 /// Where one sequence of tokens stands in a grammar.
@@ -200,7 +202,13 @@ impl Matcher {
         let state = {
             let tables = self.generation.tables.try_read().ok()?;
             let (state, done) = push_known(&tables, &self.now.state, bytes).ok()?;
-            (done == bytes.len() || state.is_dead()).then_some(state)?
+            let is_whole = done == bytes.len() || state.is_dead();
+            let state = is_whole.then_some(state)?;
+            if vocabulary.tiling().is_some() {
+                state.known_live_part(&tables.residuals)?
+            } else {
+                state
+            }
         };
         let lives = !state.is_dead();
         if lives {
@@ -209,7 +217,8 @@ impl Matcher {
         Some(lives)
     }
 
-    /// Takes `bytes` of text as one step. False, and no change, if they may not come next.
+    /// Takes `bytes` of text as one step. False, and no change, if they may not come next, or if
+    /// no tokens go on after them.
     ///
     /// # Errors
     /// A limit; then nothing changes.
@@ -218,7 +227,7 @@ impl Matcher {
             return Ok(false);
         }
         self.catch_up();
-        let state = self.push_all(&self.now.state, bytes)?;
+        let state = self.live_part(self.push_all(&self.now.state, bytes)?)?;
         let lives = !state.is_dead();
         if lives {
             self.advance(Step::at(state));
@@ -373,7 +382,7 @@ impl Matcher {
             return Ok(Some(Step { has_stopped: true, ..from.clone() }));
         }
         if let Some(bytes) = vocabulary.token_bytes(token).filter(|bytes| !bytes.is_empty()) {
-            let state = self.push_all(&from.state, bytes)?;
+            let state = self.live_part(self.push_all(&from.state, bytes)?)?;
             if !state.is_dead() {
                 return Ok(Some(Step::at(state)));
             }
@@ -386,6 +395,7 @@ impl Matcher {
                     vocabulary.special_id(exprs.token_name(name)) == Some(token)
                 })
             })?;
+            let state = self.live_part(state)?;
             if !state.is_dead() {
                 return Ok(Some(Step::at(state)));
             }
@@ -412,6 +422,21 @@ impl Matcher {
             }
             Ok(at)
         })
+    }
+
+    /// The state after whole tokens: without what no tokens complete.
+    fn live_part(&self, state: State) -> Result<State, Error> {
+        if self.compiled.vocabulary().tiling().is_none() {
+            return Ok(state);
+        }
+        let known = {
+            let tables = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
+            state.known_live_part(&tables.residuals)
+        };
+        match known {
+            Some(live) => Ok(live),
+            None => self.exclusively(|tables| Ok(state.live_part(&mut tables.residuals)?)),
+        }
     }
 
     /// Runs `work` with tables that may learn.
@@ -510,14 +535,15 @@ fn known_mask(tables: &Tables, state: &State) -> Option<Arc<Mask>> {
     let mut views: SmallVec<[ViewId; 4]> = SmallVec::new();
     let mut met = Met::default();
     for Item { id, link } in &state.items {
-        let view = tables.known_first_view(*id, link.is_none())?;
+        let view = tables.known_first_view(*id, known_places_after(&tables.residuals, link)?)?;
         let mut todo: SmallVec<[(ViewId, &Link); 4]> = SmallVec::from_slice(&[(view, link)]);
         while let Some((view, link)) = todo.pop() {
             match link {
                 Some(frame) if tables.looks_deeper(view) => {
                     if met.is_new(view, frame) {
                         for (rest, link) in frame.entries() {
-                            let below = tables.known_next_view(view, *rest, link.is_none())?;
+                            let after = known_places_after(&tables.residuals, link)?;
+                            let below = tables.known_next_view(view, *rest, after)?;
                             todo.push((below, link));
                         }
                     }
@@ -537,14 +563,16 @@ fn find_mask(tables: &mut Tables, state: &State) -> Result<Arc<Mask>, Error> {
     let mut met = Met::default();
     let most = tables.limits().items;
     for Item { id, link } in &state.items {
-        let view = tables.first_view(*id, link.is_none())?;
+        let after = places_after(&mut tables.residuals, link)?;
+        let view = tables.first_view(*id, after)?;
         let mut todo: Vec<(ViewId, &Link)> = vec![(view, link)];
         while let Some((view, link)) = todo.pop() {
             match link {
                 Some(frame) if tables.looks_deeper(view) => {
                     if met.is_new(view, frame) {
                         for (rest, link) in frame.entries() {
-                            todo.push((tables.next_view(view, *rest, link.is_none())?, link));
+                            let after = places_after(&mut tables.residuals, link)?;
+                            todo.push((tables.next_view(view, *rest, after)?, link));
                         }
                     }
                 }

@@ -17,11 +17,14 @@ impl Residuals {
             return Ok(clipped);
         }
         let clipped = match self.exprs.get(id) {
+            Expr::Repeat { body, max, .. } if !self.may_clip(body, max) => id,
             Expr::Repeat { body, min, max } => {
                 let reach = self.reach(body);
                 let (min, max) = (min.min(reach + 1), if max > reach { UNBOUNDED } else { max });
                 self.exprs.repeat(body, min, max)
             }
+            // Lengths are those of all texts, also of those that tokens cannot spell.
+            Expr::And(_) if self.is_over_tokens() => id,
             Expr::Seq(..) => self.clip_sequence(id)?,
             Expr::Choice(list) => {
                 let mut members = self.exprs.list(list).to_vec();

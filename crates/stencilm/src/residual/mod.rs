@@ -9,26 +9,30 @@ mod characters;
 pub(crate) mod clip;
 mod derive;
 pub mod emptiness;
+mod ends;
 mod lengths;
+mod liveness;
 pub(crate) mod loops;
 pub(crate) mod names;
 mod partition;
+pub(crate) mod places;
 mod shortest;
 pub(crate) mod spell;
-pub(crate) mod spellable;
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Location};
-use crate::grammar::{ByteSet, ExprId, Exprs, HashKey, LiteralsId, RuleId, Rules};
+use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, RuleId, Rules};
 use crate::limits::Limits;
 use crate::residual::calls::{Callee, Closure};
 use crate::residual::lengths::Lengths;
+use crate::residual::liveness::Liveness;
 use crate::residual::loops::Loop;
 use crate::residual::partition::{PartitionId, Partitions};
 use crate::residual::shortest::Shape;
+use crate::vocab::Vocabulary;
 
 const UNKNOWN: u32 = u32::MAX;
 
@@ -103,20 +107,18 @@ pub(crate) struct Residuals {
     /// The most characters, the most bytes, and the most digits in a number, of one token: counters
     /// and remainders beyond are clipped.
     longest: (u32, u32, u32),
-    /// Bytes that the vocabulary cannot spell.
-    missing: ByteSet,
+    /// What tokens can complete; nothing where every byte is a token.
+    liveness: Option<Box<Liveness>>,
 }
 
 impl Residuals {
     /// An automaton without a state.
-    pub(crate) fn new(
-        rules: Arc<dyn Rules>,
-        key: HashKey,
-        limits: Limits,
-        longest: (u32, u32, u32),
-        missing: ByteSet,
-    ) -> Self {
-        Self { missing, ..Self::over(Exprs::new(key), rules, limits, longest) }
+    pub(crate) fn new(rules: Arc<dyn Rules>, limits: Limits, vocabulary: &Arc<Vocabulary>) -> Self {
+        let longest =
+            (vocabulary.longest_chars(), vocabulary.longest_bytes(), vocabulary.most_digits());
+        let liveness = Liveness::of(vocabulary);
+        let exprs = Exprs::new(*vocabulary.key());
+        Self { liveness, ..Self::over(exprs, rules, limits, longest) }
     }
 
     /// The automaton of expressions that exist already.
@@ -134,7 +136,7 @@ impl Residuals {
             lengths: FxHashMap::default(),
             length_bounds: FxHashMap::default(),
             longest,
-            missing: ByteSet::EMPTY,
+            liveness: None,
         }
     }
 
@@ -217,7 +219,6 @@ impl Residuals {
         if self.exprs.depth(body) > self.limits.nesting {
             return Err(Error::limit("nesting", self.limits.nesting));
         }
-        let body = self.spellable_body(rule, body)?;
         let body = self.without_empty_parts(body)?;
         self.bodies.insert(rule, body);
         Ok(body)
@@ -236,6 +237,7 @@ impl Residuals {
             + self.targets.capacity() * 4
             + self.known.capacity() * size_of::<Known>()
             + self.bodies.len() * 24
+            + self.liveness.as_ref().map_or(0, |liveness| liveness.size_in_bytes())
     }
 
     fn check_size(&self) -> Result<(), Error> {

@@ -27,19 +27,15 @@ impl Residuals {
     }
 
     /// The sorted names of the object that `state` belongs to.
-    ///
-    /// # Errors
-    /// The vocabulary cannot spell one of them.
-    pub(crate) fn names_of(&mut self, state: u32) -> Result<LiteralsId, Error> {
+    pub(crate) fn names_of(&mut self, state: u32) -> LiteralsId {
         let object = self.rules.object_of(state);
         if let Some(&names) = self.names.get(&object) {
-            return Ok(names);
+            return names;
         }
         let rules = self.rules.clone();
         let names = rules.names(object, &mut self.exprs);
-        self.check_names(names)?;
         self.names.insert(object, names);
-        Ok(names)
+        names
     }
 
     /// The part of a run whose literals have `byte` at `depth`.
@@ -85,7 +81,7 @@ impl Residuals {
 
     pub(super) fn partition_of_names(&mut self, id: ExprId) -> Result<PartitionId, Error> {
         let run = self.name_run(id).expect("the caller matched a member name");
-        let names = self.names_of(run.state)?;
+        let names = self.names_of(run.state);
         let next = self.next_bytes(names, run.low, run.high, run.depth);
         let declared = self.partitions.by_label(|byte| next.contains(byte).then_some(byte));
         let quote = self.partitions.single(b'"');
@@ -100,7 +96,7 @@ impl Residuals {
 
     pub(super) fn derive_names(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Error> {
         let run = self.name_run(id).expect("the caller matched a member name");
-        let names = self.names_of(run.state)?;
+        let names = self.names_of(run.state);
         if byte == b'"' {
             return self.after_closing_quote(names, run);
         }
@@ -186,7 +182,7 @@ impl Residuals {
 
     /// The names outside the list alone, as an expression without [`Expr::Names`].
     pub(crate) fn other_names(&mut self, run: NameRun) -> Result<ExprId, Error> {
-        let names = self.names_of(run.state)?;
+        let names = self.names_of(run.state);
         let text = self.other_text(names, run)?;
         let declared = self.exprs.one_of_run(names, run.low, run.high, run.depth);
         let text = self.exprs.minus(text, declared);

@@ -34,21 +34,24 @@ impl Residuals {
             // A character was counted at its first byte.
             Expr::Nothing | Expr::Empty | Expr::Partial { .. } => exact(0, 0),
             Expr::Bytes { literal, from } => {
-                let rest = &self.exprs.literal(literal)[from as usize..];
-                // A backslash may begin an escape, several bytes for one character.
-                let is_exact = !rest.contains(&b'\\');
-                let length = characters(rest);
-                let shortest = if is_exact { length } else { 1 };
+                let whole = self.exprs.literal(literal);
+                let length = characters(&whole[from as usize..]);
+                // A backslash may begin an escape, several bytes for one character, which was
+                // counted at its first byte.
+                let is_exact = !whole.contains(&b'\\');
+                let shortest = if is_exact { length } else { length.min(u32::from(from == 0)) };
                 Shape { is_exact, ..exact(shortest, length) }
             }
             Expr::OneOf { literals, low, high, depth } => {
                 let run = &self.exprs.literal_ids(literals)[low as usize..high as usize];
                 let lengths =
                     run.iter().map(|&id| characters(&self.exprs.literal(id)[depth as usize..]));
-                let longest = lengths.max().unwrap_or(0);
+                let (least, longest) = (lengths.clone().min(), lengths.max().unwrap_or(0));
                 // Escapes make texts shorter than their bytes: this is the least that can be said.
-                let shortest = u32::from(!self.exprs.is_nullable(id));
-                Shape { is_exact: false, ..exact(shortest.min(longest), longest) }
+                let is_inner =
+                    depth > 0 && run.iter().any(|&id| self.exprs.literal(id).contains(&b'\\'));
+                let shortest = if is_inner { 0 } else { least.unwrap_or(0).min(1) };
+                Shape { is_exact: false, ..exact(shortest, longest) }
             }
             Expr::Bytes1(set) => {
                 // A continuation byte ends a character that was counted at its first byte.

@@ -198,6 +198,61 @@ fn low_hex(
     exprs.partial(&reached, spelling, Progress::LowHex { high, digits, value })
 }
 
+/// An expression that the same bytes complete, for the rest of an escape: if every character that
+/// it can still reach is in the class, which of them it is makes no difference.
+pub(crate) fn alike(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    let Expr::Partial { class, spelling, progress } = exprs.get(id) else {
+        return id;
+    };
+    let class = exprs.class(class).clone();
+    let pairs_of = |first: u32, last: u32| (0x1_0000 + (first << 10), 0x1_03FF + (last << 10));
+    let (first, last, alike) = match progress {
+        Progress::Hex { digits, value } if digits > 0 => {
+            let shift = u32::from(4 - digits) * 4;
+            let low = u32::from(value) << shift;
+            let high = low | ((1 << shift) - 1);
+            if high < 0xD800 || low > 0xDFFF {
+                (low, high, Progress::Hex { digits, value: 0 })
+            } else if low >= 0xD800 && high <= 0xDBFF {
+                let (first, last) = pairs_of(low - 0xD800, high - 0xD800);
+                let value = 0xD800_u16 >> shift;
+                (first, last, Progress::Hex { digits, value })
+            } else {
+                return id;
+            }
+        }
+        Progress::LowBackslash { high } => {
+            let (first, last) = pairs_of(high.into(), high.into());
+            (first, last, Progress::LowBackslash { high: 0 })
+        }
+        Progress::LowU { high } => {
+            let (first, last) = pairs_of(high.into(), high.into());
+            (first, last, Progress::LowU { high: 0 })
+        }
+        Progress::LowHex { high, digits, value } => {
+            let (first, last) = pairs_of(high.into(), high.into());
+            (first, last, Progress::LowHex { high: 0, digits, value })
+        }
+        Progress::Hex { .. } | Progress::Utf8 { .. } | Progress::Escape => return id,
+    };
+    let reach = |progress| match progress {
+        // Only what the digits so far leave is in the class.
+        Progress::LowHex { high, digits, value } => {
+            let shift = u32::from(4 - digits) * 4;
+            let from = (u32::from(value) << shift).max(0xDC00) - 0xDC00;
+            let to = ((u32::from(value) << shift) | ((1 << shift) - 1)).min(0xDFFF) - 0xDC00;
+            let base = 0x1_0000 + (u32::from(high) << 10);
+            (base + from, base + to)
+        }
+        _ => (first, last),
+    };
+    let (first, last) = reach(progress);
+    if !class.covers(first, last) {
+        return id;
+    }
+    exprs.partial(&CharSet::any(), spelling, alike)
+}
+
 /// The class, spelling and progress of an expression that is one character or the rest of one.
 pub(crate) fn character(
     exprs: &Exprs,

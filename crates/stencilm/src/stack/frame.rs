@@ -1,10 +1,13 @@
 //! Frames: who waits for a rule to end.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 
+use crate::error::Error;
 use crate::grammar::{ContentHash, ExprId, HashKey};
+use crate::residual::Residuals;
+use crate::residual::places::Places;
 
 /// Where a rule returns to; none at the end of the text.
 pub(crate) type Link = Option<Arc<Frame>>;
@@ -17,13 +20,17 @@ pub(crate) struct Frame {
     // expression is empty has no link, and stands for the end of the text.
     entries: SmallVec<[(ExprId, Link); 1]>,
     hash: ContentHash,
+    /// Where a text may stand when the rule ends, for liveness over tokens; found when first
+    /// asked for.
+    places: OnceLock<Places>,
 }
 
 impl Frame {
     /// A frame for one caller.
     pub(crate) fn one(key: &HashKey, id: ExprId, link: Link) -> Arc<Self> {
         let hash = key.start(50).with(key, id.0.into()).with_hash(key, hash_of(key, &link));
-        Arc::new(Self { entries: SmallVec::from_buf([(id, link)]), hash })
+        let entries = SmallVec::from_buf([(id, link)]);
+        Arc::new(Self { entries, hash, places: OnceLock::new() })
     }
 
     /// A frame for these callers, whose entries are flat; none if only the end of the text waits.
@@ -41,7 +48,7 @@ impl Frame {
         for (id, link) in &entries {
             hash = hash.with(key, id.0.into()).with_hash(key, hash_of(key, link));
         }
-        Some(Arc::new(Self { entries: entries.into(), hash }))
+        Some(Arc::new(Self { entries: entries.into(), hash, places: OnceLock::new() }))
     }
 
     /// The callers.
@@ -70,6 +77,47 @@ pub(crate) fn is_same(a: &Link, b: &Link) -> bool {
 /// The hash of what a link leads to.
 pub(crate) fn hash_of(key: &HashKey, link: &Link) -> ContentHash {
     link.as_ref().map_or_else(|| key.start(51), |frame| frame.hash)
+}
+
+/// What comes after an item with this link, if it is known.
+#[inline]
+pub(crate) fn known_places_after(residuals: &Residuals, link: &Link) -> Option<Places> {
+    match link {
+        None => Some(Places::END),
+        Some(_) if !residuals.is_over_tokens() => Some(Places::ANY),
+        Some(frame) => frame.places.get().copied(),
+    }
+}
+
+/// What comes after an item with this link. Deep stacks are walked without recursion.
+///
+/// # Errors
+/// A limit.
+pub(crate) fn places_after(residuals: &mut Residuals, link: &Link) -> Result<Places, Error> {
+    let mut todo: Vec<Arc<Frame>> = link.iter().cloned().collect();
+    while let Some(frame) = todo.last().cloned() {
+        if known_places_after(residuals, &Some(frame.clone())).is_some() {
+            todo.pop();
+            continue;
+        }
+        let unknown = |link: &&Link| known_places_after(residuals, link).is_none();
+        let below = frame.entries.iter().map(|(_, link)| link).find(unknown);
+        if let Some(Some(below)) = below {
+            todo.push(below.clone());
+            continue;
+        }
+        let mut whole = None;
+        for (rest, link) in &frame.entries {
+            let after = known_places_after(residuals, link).unwrap_or(Places::END);
+            let places = residuals.before(*rest, after)?;
+            whole = Some(match whole {
+                None => places,
+                Some(whole) => residuals.either(whole, places),
+            });
+        }
+        let _ = frame.places.set(whole.unwrap_or(Places::END));
+    }
+    Ok(known_places_after(residuals, link).unwrap_or(Places::END))
 }
 
 impl Drop for Frame {

@@ -9,7 +9,7 @@ mod frame;
 mod gather;
 mod state;
 
-pub(crate) use frame::{Frame, Link};
+pub(crate) use frame::{Frame, Link, known_places_after, places_after};
 pub(crate) use state::{Item, State};
 
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use crate::grammar::{ExprId, TokenName};
 use crate::residual::Residuals;
 use crate::residual::calls::{Closure, FrameRef};
 use crate::stack::ambiguity::Closing;
-use crate::stack::frame::{Frame, Link, entries_of};
+use crate::stack::frame::{Frame, Link, entries_of, known_places_after, places_after};
 use crate::stack::gather;
 use crate::stack::{Machine, Stop};
 
@@ -40,6 +40,33 @@ impl State {
     /// Whether no text goes through this state.
     pub(crate) fn is_dead(&self) -> bool {
         self.items.is_empty() && !self.may_end
+    }
+
+    /// Without the items that no tokens complete, from between two of them; if that is known.
+    pub(crate) fn known_live_part(&self, residuals: &Residuals) -> Option<Self> {
+        let mut items = SmallVec::new();
+        for item in &self.items {
+            let after = known_places_after(residuals, &item.link)?;
+            if residuals.known_completes(item.id, after)? {
+                items.push(item.clone());
+            }
+        }
+        Some(Self { items, may_end: self.may_end })
+    }
+
+    /// Without the items that no tokens complete, from between two of them.
+    ///
+    /// # Errors
+    /// A limit.
+    pub(crate) fn live_part(&self, residuals: &mut Residuals) -> Result<Self, Error> {
+        let mut items = SmallVec::new();
+        for item in &self.items {
+            let after = places_after(residuals, &item.link)?;
+            if residuals.completes(item.id, after)? {
+                items.push(item.clone());
+            }
+        }
+        Ok(Self { items, may_end: self.may_end })
     }
 
     /// The state after `byte`; dead if it may not come.

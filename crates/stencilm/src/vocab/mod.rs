@@ -12,6 +12,7 @@ mod file;
 mod points;
 mod sieve;
 mod texts;
+mod tiling;
 mod trie;
 mod trie_builder;
 
@@ -24,6 +25,7 @@ use crate::{
 
 pub use below::Below;
 pub use sieve::Sieve;
+pub use tiling::Tiling;
 pub use trie::Trie;
 
 use below::BelowIndex;
@@ -63,6 +65,7 @@ pub struct Vocabulary {
     sieves: SieveIndex,
     spellable: ByteSet,
     used: ByteSet,
+    tiling: Option<Tiling>,
     longest_bytes: u32,
     most_digits: u32,
 }
@@ -118,6 +121,7 @@ impl Vocabulary {
             hash: content_hash(&key, &texts, &trie, &special, &stop),
             below: BelowIndex::of(&trie, &characters),
             sieves: SieveIndex::of(&texts, &characters, order),
+            tiling: Tiling::of(&trie, &spellable),
             texts,
             special,
             stop,
@@ -267,6 +271,13 @@ impl Vocabulary {
         self.spellable == ByteSet::ALL
     }
 
+    /// How tokens lie side by side in a text; none if every byte is a token of its own.
+    #[must_use]
+    #[inline]
+    pub fn tiling(&self) -> Option<&Tiling> {
+        self.tiling.as_ref()
+    }
+
     /// The secret of this vocabulary, with which content is hashed.
     #[must_use]
     pub fn key(&self) -> &HashKey {
@@ -289,6 +300,7 @@ impl Vocabulary {
             + self.below.size_in_bytes()
             + self.characters.size_in_bytes()
             + self.sieves.size_in_bytes()
+            + self.tiling.as_ref().map_or(0, Tiling::size_in_bytes)
     }
 }
 

@@ -37,8 +37,12 @@ pub(crate) enum Bytes {
     All,
     /// Those that the grammar mentions.
     Used,
-    /// About half of those that the grammar mentions; the number decides which.
+    /// About half of those that the grammar mentions; the number decides which. What begins and
+    /// what continues characters is there as a whole or not at all.
     Some(u16),
+    /// Most of those that the grammar mentions, and characters may be torn; the number decides
+    /// which.
+    Most(u16),
 }
 
 /// One more token.
@@ -88,7 +92,11 @@ pub(crate) fn sparse_cases(
     grammars: impl Strategy<Value = Plain>,
     steps: usize,
 ) -> impl Strategy<Value = Case> {
-    let bytes = prop_oneof![1 => Just(Bytes::Used), 1 => any::<u16>().prop_map(Bytes::Some)];
+    let bytes = prop_oneof![
+        1 => Just(Bytes::Used),
+        2 => any::<u16>().prop_map(Bytes::Some),
+        3 => (any::<u16>(), any::<u16>()).prop_map(|(a, b)| Bytes::Most(a | b)),
+    ];
     cases_with(grammars, bytes, steps)
 }
 
@@ -123,12 +131,15 @@ impl Case {
         // Liveness over tokens that don't spell all bytes costs the judge states times tokens.
         let states: usize = judge.rules.iter().map(|rule| rule.edges.len()).sum();
         let is_costly = states > 120;
-        let most = if matches!(self.bytes, Bytes::Some(_)) && !is_costly { 8 } else { LONGEST };
+        let is_sparse = matches!(self.bytes, Bytes::Some(_) | Bytes::Most(_));
+        let most = if is_sparse && !is_costly { 8 } else { LONGEST };
         let singles: Vec<u8> = match self.bytes {
             Bytes::All => (0..=255).collect(),
             Bytes::Used => used.iter().copied().collect(),
-            Bytes::Some(_) if is_costly => used.iter().copied().collect(),
-            // What begins and what continues characters is there as a whole or not at all.
+            Bytes::Some(_) | Bytes::Most(_) if is_costly => used.iter().copied().collect(),
+            Bytes::Most(chosen) => {
+                used.iter().copied().filter(|&byte| chosen >> (byte % 15) & 1 == 1).collect()
+            }
             Bytes::Some(chosen) => {
                 let place = |byte: u8| if byte < 0x80 { byte % 15 } else { 15 };
                 used.iter().copied().filter(|&byte| chosen >> place(byte) & 1 == 1).collect()
