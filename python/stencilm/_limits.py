@@ -37,7 +37,8 @@ class Limits:
     items: int = 10_000
     """Live alternatives of one state: what an ambiguous grammar may cost."""
     alternatives: int = 1_000
-    """Alternatives of one type that a JSON Schema may come to, combinations counted."""
+    """Alternatives of one type that a JSON Schema may come to, combinations counted, and dynamic
+    scopes of its references."""
     search: int = 50_000
     """Expressions looked at to decide whether an intersection is empty."""
     mask_work: int = 50_000_000
