@@ -19,8 +19,9 @@ from pathlib import Path
 from random import Random
 
 import conformance
-import stencilm
 from suite_engine import Stencilm
+
+import stencilm
 
 DATA = conformance.SHARED / "data" / "maskbench-dev.jsonl.gz"
 

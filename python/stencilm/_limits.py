@@ -37,7 +37,8 @@ class Limits:
     items: int = 10_000
     """Live alternatives of one state: what an ambiguous grammar may cost."""
     alternatives: int = 1_000
-    """Alternatives of one type that a JSON Schema may come to, combinations counted."""
+    """Alternatives of one type that a JSON Schema may come to, combinations counted, and dynamic
+    scopes of its references."""
     number_digits: int = 2_000
     """Digits of a divisor of numbers, and of a bound beside one."""
     search: int = 50_000

@@ -24,7 +24,7 @@ pub struct Limits {
     /// How deep the choices and repetitions of one rule nest, and the groups of a regular
     /// expression. Default 250. (Rules, and so subschemas of a JSON Schema, nest without bound.)
     pub nesting: usize,
-    /// Bytes of one source text. Default 16 MiB.
+    /// Bytes of one source text, and of all URIs of the parts of a JSON Schema. Default 16 MiB.
     pub source_bytes: usize,
     /// Named rules of one grammar, also those made on demand. Default 1,000,000.
     pub rules: usize,
@@ -38,7 +38,8 @@ pub struct Limits {
     /// ambiguous without bound reaches it. Default 10,000.
     pub items: usize,
     /// Alternatives of one type that a JSON Schema may come to, all combinations of its branches
-    /// counted. Default 1,000: each pair of them may have to be looked at.
+    /// counted, and dynamic scopes that its references may be seen from. Default 1,000: each pair
+    /// of alternatives may have to be looked at.
     pub alternatives: usize,
     /// Digits of a divisor of a number, of the least common multiple of several, and of a bound
     /// beside them. Default 2,000. (Without divisors, bounds may have any number of digits.)

@@ -305,3 +305,14 @@ fn scopes_without_bound_are_a_limit() {
     let expected = ErrorKind::LimitReached { limit: "alternatives", allowed: 500 };
     assert_eq!(error.kind(), &expected);
 }
+
+/// Relative identifiers, one inside the other: each has all the outer ones in its URI.
+#[test]
+fn uris_that_grow_without_bound_are_a_limit() {
+    let depth = 10_000;
+    let schema = r#"{"$id": "x/", "items": "#.repeat(depth) + "true" + &"}".repeat(depth);
+    let options = JsonSchemaOptions::default();
+    let error = grammar(&schema, &options, &mut Budget::default()).expect_err("200 MB of URIs");
+    let allowed = Limits::default().source_bytes;
+    assert_eq!(error.kind(), &ErrorKind::LimitReached { limit: "source_bytes", allowed });
+}

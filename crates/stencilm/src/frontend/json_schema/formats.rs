@@ -51,7 +51,7 @@ impl Format {
             "json-pointer" => Self::JsonPointer,
             "relative-json-pointer" => Self::RelativeJsonPointer,
             "regex" => Self::Regex,
-            "byte" | "base64" => Self::Base64,
+            "base64" => Self::Base64,
             "base64url" => Self::Base64Url,
             _ => return None,
         })

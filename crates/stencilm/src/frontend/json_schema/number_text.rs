@@ -18,7 +18,7 @@ pub(crate) fn number_set(
     numbers: Numbers,
     limits: &Limits,
 ) -> Result<Option<NumberSet>, Error> {
-    let has_exponent = numbers == Numbers::Any || shape.is_free();
+    let has_exponent = numbers == Numbers::Any || !shape.are_integers();
     NumberSet::new(&shape.definition(has_exponent), limits.number_digits)
 }
 

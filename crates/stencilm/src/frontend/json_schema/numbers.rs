@@ -46,16 +46,8 @@ impl NumberShape {
         }
     }
 
-    /// Whether nothing is asked of the value.
-    pub(crate) fn is_free(&self) -> bool {
-        self.low.is_none()
-            && self.high.is_none()
-            && self.multiples.is_empty()
-            && self.others.is_empty()
-            && self.values.is_none()
-    }
-
-    fn are_integers(&self) -> bool {
+    /// Whether it is plain to see that all of them are integers.
+    pub(crate) fn are_integers(&self) -> bool {
         self.point == Point::Never || self.multiples.contains(&Decimal::one())
     }
 

@@ -29,8 +29,10 @@ pub(crate) struct Resource {
 /// All resources that were met.
 #[derive(Debug, Default)]
 pub(crate) struct Resources {
-    resources: Vec<Resource>,
+    list: Vec<Resource>,
     by_uri: FxHashMap<String, ResourceId>,
+    /// Of all URIs: relative ones, one inside the other, grow with the square of the text.
+    pub(crate) uri_bytes: usize,
 }
 
 /// The resource of each schema of a document; `None` for what is not known to be a schema.
@@ -45,7 +47,7 @@ pub(crate) struct UnknownVocabulary {
 
 impl Resources {
     pub(crate) fn get(&self, id: ResourceId) -> &Resource {
-        &self.resources[id.0 as usize]
+        &self.list[id.0 as usize]
     }
 
     pub(crate) fn named(&self, uri: &str) -> Option<ResourceId> {
@@ -64,10 +66,11 @@ impl Resources {
         uri: String,
         language: Language,
     ) -> ResourceId {
-        let id = ResourceId(index(self.resources.len()));
+        let id = ResourceId(index(self.list.len()));
+        self.uri_bytes += uri.len();
         self.name(&uri, id);
         let (anchors, dynamic) = (FxHashMap::default(), Vec::new());
-        self.resources.push(Resource { document, root, uri, language, anchors, dynamic });
+        self.list.push(Resource { document, root, uri, language, anchors, dynamic });
         id
     }
 
@@ -87,17 +90,20 @@ impl Resources {
     }
 
     /// Notes the resources and the anchors from a schema on, which stands in the resource
-    /// `around`.
+    /// `around`. Ends early once the URIs have more than `most_bytes`.
     pub(crate) fn collect(
         &mut self,
         document: &Document,
         start: NodeId,
         around: ResourceId,
         marks: &mut Marks,
-        library: &mut Library,
+        (library, most_bytes): (&mut Library, usize),
     ) -> Result<(), UnknownVocabulary> {
         let mut todo = vec![(start, around)];
         while let Some((node, around)) = todo.pop() {
+            if self.uri_bytes > most_bytes {
+                break;
+            }
             let is_object = matches!(document.get(node), Node::Object { .. });
             if !is_object || marks[node.0 as usize].is_some() {
                 continue;
@@ -149,7 +155,7 @@ impl Resources {
             }
             id = self.add(number, node, uri, language);
         }
-        let resource = &mut self.resources[id.0 as usize];
+        let resource = &mut self.list[id.0 as usize];
         let dialect = resource.language.dialect;
         let anchor = text("$anchor").filter(|_| dialect >= Dialect::Draft2019);
         let dynamic = text("$dynamicAnchor").filter(|_| dialect >= Dialect::Draft2020);

@@ -204,9 +204,17 @@ impl Sources {
             return Ok(());
         }
         let Source { document, marks, .. } = source;
-        let outcome =
-            self.resources.collect(document, place.node, around, marks, &mut self.library);
-        outcome.map_err(|unknown| self.unknown_vocabulary(&unknown, place.document))
+        let limits = (&mut self.library, self.most_bytes);
+        let outcome = self.resources.collect(document, place.node, around, marks, limits);
+        self.checked(outcome, place.document)
+    }
+
+    fn checked(&self, outcome: Result<(), UnknownVocabulary>, document: u32) -> Result<(), Error> {
+        outcome.map_err(|unknown| self.unknown_vocabulary(&unknown, document))?;
+        if self.resources.uri_bytes > self.most_bytes {
+            return Err(Error::limit("source_bytes", self.most_bytes));
+        }
+        Ok(())
     }
 
     fn unknown_vocabulary(&self, unknown: &UnknownVocabulary, document: u32) -> Error {
@@ -240,11 +248,11 @@ impl Sources {
         let mut outcome = unknown.map_or(Ok(()), Err);
         if !is_plain && outcome.is_ok() {
             marks = vec![None; document.len_all()];
-            outcome =
-                self.resources.collect(&document, root, resource, &mut marks, &mut self.library);
+            let limits = (&mut self.library, self.most_bytes);
+            outcome = self.resources.collect(&document, root, resource, &mut marks, limits);
         }
         self.documents.push(Source { document, uri: uri.to_owned(), resource, marks });
-        outcome.map_err(|unknown| self.unknown_vocabulary(&unknown, number))?;
+        self.checked(outcome, number)?;
         Ok(resource)
     }
 }
