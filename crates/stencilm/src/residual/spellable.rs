@@ -204,7 +204,8 @@ impl Residuals {
                 }
                 let byte = self.exprs.byte_set(&kept);
                 let text = self.exprs.repeat(byte, 0, UNBOUNDED);
-                self.exprs.and(&[id, text])
+                let met = self.exprs.and(&[id, text]);
+                if self.is_alive(met)? { met } else { self.exprs.nothing() }
             }
             // What is refused may as well be refused unspelled.
             Expr::Not(_)
