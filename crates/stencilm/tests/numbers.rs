@@ -437,6 +437,24 @@ fn masks_with_long_tokens() {
 }
 
 #[test]
+fn vocabularies_without_a_digit() {
+    let tokens = (0..=255_u8).filter(|byte| !b"5eE".contains(byte)).map(|byte| Some(vec![byte]));
+    let vocabulary = Vocabulary::new(tokens.chain([None]), Vec::new(), vec![253]);
+    let vocabulary = Arc::new(vocabulary.expect("a vocabulary"));
+    let compile = |schema: &str| {
+        let grammar = grammar(schema, &JsonSchemaOptions::default(), &mut Budget::default());
+        let store = Arc::new(Store::new(1 << 20));
+        CompiledGrammar::new(&grammar.expect(schema), vocabulary.clone(), store, Limits::default())
+            .map(|compiled| Matcher::new(Arc::new(compiled)))
+    };
+    let mut matcher = compile(r#"{"type": "integer", "minimum": 4, "maximum": 58}"#).unwrap();
+    assert_eq!(matcher.next_bytes().unwrap(), b"12346789");
+    let nothing = compile(r#"{"type": "integer", "minimum": 50, "maximum": 59}"#);
+    let error = nothing.and_then(|mut matcher| matcher.next_bytes()).expect_err("no digit 5");
+    assert!(matches!(error.kind(), ErrorKind::Vocabulary { .. }), "{error}");
+}
+
+#[test]
 fn lists_of_values() {
     let set = |values: &[&'static str]| Set { values: values.to_vec(), ..Set::default() };
     for values in [
