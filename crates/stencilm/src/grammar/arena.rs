@@ -39,35 +39,44 @@ pub struct Exprs {
     token_names: Interner<Arc<str>>,
     /// The class of every scalar value.
     pub(crate) any: ClassId,
+    pub(crate) has_other_names: bool,
+    /// Whether the names outside a list might run out.
+    pub(crate) has_scarce_names: bool,
     bytes: usize,
 }
 
 /// What is known of an expression from its parts.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
-    flags: u8,
+    flags: u16,
     /// How deep choices, repetitions and the like nest; sequences cost nothing.
     depth: u16,
     hash: ContentHash,
 }
 
 /// The empty text matches.
-const NULLABLE: u8 = 1;
+const NULLABLE: u16 = 1;
 /// Rules, special tokens or member names inside.
-const CALLS: u8 = 2;
+const CALLS: u16 = 2;
 /// A rule or a special token may come first.
-const LEADING_CALL: u8 = 4;
+const LEADING_CALL: u16 = 4;
 /// `And` or `Not` inside, which can hide that nothing matches.
-const AND: u8 = 8;
+const AND: u16 = 8;
 /// The last part is a star.
-const ENDS_IN_STAR: u8 = 16;
+const ENDS_IN_STAR: u16 = 16;
+/// Whatever is read of a text, infinitely many texts go on. (Not all that have this are found.)
+const ENDLESS: u16 = 32;
+/// Inside a member name that may be one that its object does not list.
+const NAMING: u16 = 64;
+/// Whatever is read of the name, some name is left that never came.
+const FRESH: u16 = 128;
 
 impl Facts {
-    fn leaf(flags: u8, hash: ContentHash) -> Self {
+    fn leaf(flags: u16, hash: ContentHash) -> Self {
         Self { flags, depth: 0, hash }
     }
 
-    fn has(&self, flag: u8) -> bool {
+    fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
 }
@@ -92,6 +101,8 @@ impl Exprs {
             classes,
             token_names: Interner::default(),
             any,
+            has_other_names: false,
+            has_scarce_names: false,
             bytes: 0,
         };
         exprs.intern(Expr::Nothing);
@@ -189,6 +200,21 @@ impl Exprs {
     #[must_use]
     pub fn has_and(&self, id: ExprId) -> bool {
         self.facts[id.0 as usize].has(AND)
+    }
+
+    /// Whether it is plain to see that infinitely many texts go on, whatever is read of one.
+    pub(crate) fn is_endless(&self, id: ExprId) -> bool {
+        self.facts[id.0 as usize].has(ENDLESS)
+    }
+
+    /// Whether this is the rest of a member name that may be one that its object does not list.
+    pub(crate) fn is_naming(&self, id: ExprId) -> bool {
+        self.facts[id.0 as usize].has(NAMING)
+    }
+
+    /// Whether such a name can always go on to one that never came.
+    pub(crate) fn is_fresh(&self, id: ExprId) -> bool {
+        self.facts[id.0 as usize].has(FRESH)
     }
 
     /// How deep choices, repetitions and the like nest in each other.
@@ -337,17 +363,22 @@ impl Exprs {
                 Facts {
                     flags: (a.flags & b.flags & NULLABLE)
                         | ((a.flags | b.flags) & (CALLS | AND))
-                        | (a.flags & LEADING_CALL)
+                        | (a.flags & (LEADING_CALL | NAMING | FRESH))
                         | leading
-                        | (b.flags & ENDS_IN_STAR),
+                        | (b.flags & (ENDS_IN_STAR | ENDLESS)),
                     depth: b.depth.max(a.depth.saturating_add(1)),
                     hash: key.start(8).with_hash(key, a.hash).with_hash(key, b.hash),
                 }
             }
             Expr::Choice(list) => {
                 let mut facts = self.facts_of_list(key.start(9), list);
-                if self.list(list).iter().any(|&id| self.is_nullable(id)) {
-                    facts.flags |= NULLABLE;
+                let any = |flag| self.list(list).iter().any(|&id| of(id).has(flag));
+                let all = |flag| self.list(list).iter().all(|&id| of(id).has(flag));
+                for flag in [NULLABLE, NAMING] {
+                    facts.flags |= if any(flag) { flag } else { 0 };
+                }
+                for flag in [ENDLESS, FRESH] {
+                    facts.flags |= if all(flag) { flag } else { 0 };
                 }
                 facts
             }
@@ -357,12 +388,20 @@ impl Exprs {
                 if self.list(list).iter().all(|&id| self.is_nullable(id)) {
                     facts.flags |= NULLABLE;
                 }
+                // Finitely many refused texts take no end away.
+                let mut others = self.list(list).iter().filter(|&&id| !self.is_finite_not(id));
+                if let (Some(&one), None) = (others.next(), others.next()) {
+                    facts.flags |= of(one).flags & ENDLESS;
+                }
                 facts
             }
             Expr::Repeat { body, min, max } => {
                 let body = of(body);
                 let counts = u64::from(min) << 32 | u64::from(max);
-                let mut flags = body.flags & !ENDS_IN_STAR;
+                let mut flags = body.flags & (NULLABLE | CALLS | LEADING_CALL | AND);
+                if max == UNBOUNDED {
+                    flags |= ENDLESS;
+                }
                 if min == 0 {
                     flags |= NULLABLE;
                     if max == UNBOUNDED {
@@ -384,8 +423,28 @@ impl Exprs {
             Expr::Call(rule) => {
                 Facts::leaf(CALLS | LEADING_CALL, key.start(13).with(key, rule.0.into()))
             }
-            Expr::Names { state, .. } => Facts::leaf(CALLS, key.start(14).with(key, state.into())),
+            Expr::Names { state, other, .. } => {
+                let naming = if other { NAMING | FRESH } else { FRESH };
+                Facts::leaf(CALLS | naming, key.start(14).with(key, state.into()))
+            }
+            Expr::OtherName(text) => {
+                let text = of(text);
+                let fresh = if text.has(ENDLESS) { FRESH } else { 0 };
+                Facts {
+                    flags: (text.flags & AND) | NAMING | fresh,
+                    depth: text.depth.saturating_add(1),
+                    hash: key.start(15).with_hash(key, text.hash),
+                }
+            }
         }
+    }
+
+    /// Whether this refuses finitely many texts.
+    fn is_finite_not(&self, id: ExprId) -> bool {
+        let Expr::Not(body) = self.get(id) else {
+            return false;
+        };
+        matches!(self.get(body), Expr::OneOf { .. } | Expr::Bytes { .. } | Expr::Empty)
     }
 
     fn class_hash(&self, kind: u64, class: ClassId, spelling: Spelling) -> ContentHash {

@@ -69,6 +69,11 @@ impl Tables {
     }
 
     fn make_local(&mut self, id: ExprId, trie: TrieId, leaves: bool) -> Result<Local, Error> {
+        // What a text has piled up is not known here.
+        let plain = self.residuals.exprs.unmarked(id);
+        if plain != id {
+            return self.local(plain, trie, leaves);
+        }
         match self.residuals.exprs.get(id) {
             Expr::Names { state, low, high, depth, other: true } => {
                 let run = self.residuals.name_run(id).expect("it is a member name");

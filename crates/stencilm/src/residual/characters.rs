@@ -62,7 +62,8 @@ impl Residuals {
             | Expr::Repeat { .. }
             | Expr::Token(_)
             | Expr::Call(_)
-            | Expr::Names { .. } => false,
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => false,
         }
     }
 
@@ -107,7 +108,8 @@ impl Residuals {
             | Expr::Repeat { .. }
             | Expr::Token(_)
             | Expr::Call(_)
-            | Expr::Names { .. } => self.exprs.nothing(),
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => self.exprs.nothing(),
         }
     }
 }

@@ -34,6 +34,10 @@ impl Residuals {
                 let members = self.exprs.list(list).to_vec();
                 self.clip_and(id, &members)?
             }
+            Expr::OtherName(text) => {
+                let text = self.clip(text)?;
+                self.exprs.other_name(text)
+            }
             Expr::Nothing
             | Expr::Empty
             | Expr::Bytes { .. }

@@ -80,6 +80,11 @@ impl Residuals {
             }
             Expr::Repeat { body, .. } | Expr::Not(body) => self.partition(body)?,
             Expr::Names { .. } => self.partition_of_names(id)?,
+            Expr::OtherName(text) => {
+                let text = self.partition(text)?;
+                let quote = self.partitions.single(b'"');
+                self.partitions.product(text, quote)
+            }
         };
         self.known(id).partition = Some(partition);
         Ok(partition)
@@ -164,6 +169,12 @@ impl Residuals {
                 self.exprs.not(rest)
             }
             Expr::Names { .. } => self.derive_names(id, byte)?,
+            Expr::OtherName(text) => {
+                let is_complete = byte == b'"' && self.exprs.is_nullable(text);
+                let rest = self.step(text, byte)?;
+                let rest = self.exprs.other_name(rest);
+                if is_complete { self.exprs.optional(rest) } else { rest }
+            }
         })
     }
 

@@ -16,6 +16,7 @@ mod partition;
 mod shortest;
 pub(crate) mod spell;
 pub(crate) mod spellable;
+pub(crate) mod words;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ use crate::residual::lengths::Lengths;
 use crate::residual::loops::Loop;
 use crate::residual::partition::{PartitionId, Partitions};
 use crate::residual::shortest::Shape;
+use crate::residual::words::Words;
 
 const UNKNOWN: u32 = u32::MAX;
 
@@ -100,6 +102,7 @@ pub(crate) struct Residuals {
     known: Vec<Known>,
     lengths: FxHashMap<ExprId, Option<Arc<Lengths>>>,
     length_bounds: FxHashMap<ExprId, Option<u32>>,
+    words: FxHashMap<(ExprId, bool), Words>,
     /// The most characters, and the most bytes, of one token: counters beyond are clipped.
     longest: (u32, u32),
     /// Bytes that the vocabulary cannot spell.
@@ -132,6 +135,7 @@ impl Residuals {
             known: Vec::new(),
             lengths: FxHashMap::default(),
             length_bounds: FxHashMap::default(),
+            words: FxHashMap::default(),
             longest,
             missing: ByteSet::EMPTY,
         }
@@ -235,6 +239,7 @@ impl Residuals {
             + self.targets.capacity() * 4
             + self.known.capacity() * size_of::<Known>()
             + self.bodies.len() * 24
+            + self.words.len() * 24
     }
 
     fn check_size(&self) -> Result<(), Error> {

@@ -103,7 +103,11 @@ impl Residuals {
                 }
                 whole
             }
-            Expr::Not(_) | Expr::Token(_) | Expr::Call(_) | Expr::Names { .. } => {
+            Expr::Not(_)
+            | Expr::Token(_)
+            | Expr::Call(_)
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => {
                 Shape { is_exact: false, ..exact(0, u32::MAX) }
             }
         }

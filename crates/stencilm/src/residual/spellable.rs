@@ -88,7 +88,8 @@ impl Residuals {
             | Expr::Token(_)
             | Expr::And(_)
             | Expr::Not(_)
-            | Expr::Names { .. } => true,
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => true,
         }
     }
 
@@ -194,6 +195,10 @@ impl Residuals {
             Expr::Repeat { body, min, max } => {
                 let body = self.spellable(body)?;
                 self.exprs.repeat(body, min, max)
+            }
+            Expr::OtherName(text) => {
+                let text = self.spellable(text)?;
+                if self.missing.contains(b'"') { self.exprs.nothing() } else { self.exprs.other_name(text) }
             }
             // What is refused may as well be refused unspelled.
             Expr::Not(_)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::grammar::{ContentHash, ExprId, HashKey};
+use crate::stack::seen::Seen;
 
 /// Where a rule returns to; none at the end of the text.
 pub(crate) type Link = Option<Arc<Frame>>;
@@ -16,6 +17,8 @@ pub(crate) struct Frame {
     // Invariant: sorted by expression and by the hash of the link, different; an entry whose
     // expression is empty has no link, and stands for the end of the text.
     entries: SmallVec<[(ExprId, Link); 1]>,
+    /// The names that came in the object whose rest hangs on this frame; none for others.
+    seen: Option<Seen>,
     hash: ContentHash,
 }
 
@@ -23,13 +26,24 @@ impl Frame {
     /// A frame for one caller.
     pub(crate) fn one(key: &HashKey, id: ExprId, link: Link) -> Arc<Self> {
         let hash = key.start(50).with(key, id.0.into()).with_hash(key, hash_of(key, &link));
-        Arc::new(Self { entries: SmallVec::from_buf([(id, link)]), hash })
+        Arc::new(Self { entries: SmallVec::from_buf([(id, link)]), seen: None, hash })
     }
 
     /// A frame for these callers, whose entries are flat; none if only the end of the text waits.
-    pub(crate) fn of(key: &HashKey, empty: ExprId, mut entries: Vec<(ExprId, Link)>) -> Link {
+    pub(crate) fn of(key: &HashKey, empty: ExprId, entries: Vec<(ExprId, Link)>) -> Link {
+        Self::with(key, empty, entries, None)
+    }
+
+    /// The same for the rest of an object that remembers names.
+    pub(crate) fn with(
+        key: &HashKey,
+        empty: ExprId,
+        mut entries: Vec<(ExprId, Link)>,
+        seen: Option<Seen>,
+    ) -> Link {
         if let [(id, None)] = entries[..]
             && id == empty
+            && seen.is_none()
         {
             return None;
         }
@@ -41,7 +55,29 @@ impl Frame {
         for (id, link) in &entries {
             hash = hash.with(key, id.0.into()).with_hash(key, hash_of(key, link));
         }
-        Some(Arc::new(Self { entries: entries.into(), hash }))
+        if let Some(seen) = &seen {
+            hash = hash.with_hash(key, seen.hash());
+        }
+        Some(Arc::new(Self { entries: entries.into(), seen, hash }))
+    }
+
+    /// The frame below the rest of an object after one more name.
+    pub(crate) fn after_name(key: &HashKey, empty: ExprId, link: &Link, name: &[u8]) -> Link {
+        let seen = match seen_of(link) {
+            Some(seen) => seen.with(key, name),
+            None => Seen::one(key, name),
+        };
+        Self::with(key, empty, entries_of(link, empty).into_vec(), Some(seen))
+    }
+
+    /// The names that came in the object whose rest hangs on this frame.
+    pub(crate) fn seen(&self) -> Option<&Seen> {
+        self.seen.as_ref()
+    }
+
+    /// Whether only the end of the text waits.
+    pub(crate) fn is_end(&self, empty: ExprId) -> bool {
+        matches!(self.entries[..], [(id, None)] if id == empty)
     }
 
     /// The callers.
@@ -56,6 +92,16 @@ pub(crate) fn entries_of(link: &Link, empty: ExprId) -> SmallVec<[(ExprId, Link)
         Some(frame) => frame.entries.clone(),
         None => SmallVec::from_buf([(empty, None)]),
     }
+}
+
+/// The names that are remembered for the rest of an object that hangs on a link.
+pub(crate) fn seen_of(link: &Link) -> Option<&Seen> {
+    link.as_ref().and_then(|frame| frame.seen())
+}
+
+/// Whether nothing but the end of the text lies behind a link.
+pub(crate) fn is_last(link: &Link, empty: ExprId) -> bool {
+    link.as_ref().is_none_or(|frame| frame.is_end(empty))
 }
 
 /// Whether two links lead to the same callers. Hashes of 128 bits under a secret key decide.

@@ -10,6 +10,7 @@ mod bits;
 mod characters;
 mod file;
 mod points;
+mod quoted;
 mod sieve;
 mod texts;
 mod trie;
@@ -23,6 +24,7 @@ use crate::{
 };
 
 pub use below::Below;
+pub use quoted::{Quoted, Rejoined};
 pub use sieve::Sieve;
 pub use trie::Trie;
 
@@ -61,6 +63,7 @@ pub struct Vocabulary {
     below: BelowIndex,
     characters: Characters,
     sieves: SieveIndex,
+    quoted: Quoted,
     spellable: ByteSet,
     used: ByteSet,
     longest_bytes: u32,
@@ -116,6 +119,7 @@ impl Vocabulary {
             hash: content_hash(&key, &texts, &trie, &special, &stop),
             below: BelowIndex::of(&trie, &characters),
             sieves: SieveIndex::of(&texts, &characters, order),
+            quoted: Quoted::of(&texts, order),
             texts,
             special,
             stop,
@@ -228,6 +232,12 @@ impl Vocabulary {
         self.sieves.sieve(class, max_chars, self.trie.tokens())
     }
 
+    /// The tokens with quotes, by the member names in them.
+    #[must_use]
+    pub fn quoted(&self) -> &Quoted {
+        &self.quoted
+    }
+
     /// The most characters that one token touches.
     #[must_use]
     pub fn longest_chars(&self) -> u32 {
@@ -280,6 +290,7 @@ impl Vocabulary {
             + self.below.size_in_bytes()
             + self.characters.size_in_bytes()
             + self.sieves.size_in_bytes()
+            + self.quoted.size_in_bytes()
     }
 }
 

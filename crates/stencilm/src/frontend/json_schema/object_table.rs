@@ -3,11 +3,16 @@
 //! Listed names come in their order; a state is the first name that may still come, and how many
 //! members there were where that is counted.
 
+use crate::error::Error;
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::options::Additional;
-use crate::frontend::json_schema::reach::Compiled;
+use crate::frontend::json_schema::reach::{Compiled, NameClass};
 use crate::frontend::json_schema::shape::{ObjectShape, ShapeId};
+use crate::frontend::json_schema::text_exprs;
 use crate::grammar::{Exprs, Spelling, UNBOUNDED};
+use crate::limits::Budget;
+use crate::residual::emptiness::without_empty_parts;
+use crate::residual::words::count_words;
 
 /// Sorted names in one block of [`ObjectTable::blocks`].
 const BLOCK: usize = 64;
@@ -35,6 +40,8 @@ pub(crate) struct ObjectTable {
     max: u32,
     /// Whether some name may come that is not listed.
     pub(crate) has_others: bool,
+    /// How many such names there are; `UNBOUNDED` if they cannot run out.
+    others: u32,
     additional: Additional,
 }
 
@@ -45,14 +52,24 @@ pub(crate) struct At {
     pub(crate) next: u32,
     /// The members so far, as far as they are counted.
     pub(crate) count: u32,
+    /// Those of them that are not listed, if such names can run out.
+    pub(crate) others: u32,
     pub(crate) is_first: bool,
 }
 
 /// After the opening brace.
-pub(crate) const START: At = At { next: 0, count: 0, is_first: true };
+pub(crate) const START: At = At { next: 0, count: 0, others: 0, is_first: true };
 
 impl ObjectTable {
-    pub(crate) fn new(compiled: &Compiled, shape: ShapeId, alternative: usize) -> Self {
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn new(
+        compiled: &Compiled,
+        shape: ShapeId,
+        alternative: usize,
+        budget: &mut Budget,
+    ) -> Result<Self, Error> {
         let object: &ObjectShape = &compiled.shape(shape).objects[alternative];
         let count = object.members.len();
         let spell = |at: usize| spelled(compiled.texts.get(object.members[at].name));
@@ -80,7 +97,8 @@ impl ObjectTable {
             (least, block.iter().copied().max().unwrap_or(0))
         });
         let classes = compiled.classes(shape, alternative);
-        Self {
+        let others = count_other_names(compiled, shape, alternative, budget)?;
+        Ok(Self {
             shape,
             alternative,
             blocks: blocks.collect(),
@@ -94,8 +112,9 @@ impl ObjectTable {
             min: object.min,
             max: object.max,
             has_others: classes.iter().any(|class| compiled.shape_of(class.value).is_some()),
+            others,
             additional: compiled.options.additional,
-        }
+        })
     }
 
     fn len(&self) -> u32 {
@@ -123,9 +142,10 @@ impl ObjectTable {
             first = last;
         }
         let mut last = last;
-        if !self.has_others && at.count < self.min {
+        let left = self.others_left(at);
+        if left < UNBOUNDED && at.count < self.min {
             // Each member that is passed over is one fewer.
-            let missing = self.min - at.count;
+            let missing = (self.min - at.count).saturating_sub(left);
             let enough = |member: u32| self.alive_from[member as usize] >= missing;
             let run = first..=last;
             if !run.clone().any(enough) {
@@ -155,7 +175,22 @@ impl ObjectTable {
                 self.required_from[at.next as usize] == 0
             }
         };
-        self.has_others && is_place && !self.is_full(at)
+        let left = self.others_left(at);
+        let is_enough = match self.additional {
+            // No listed name comes after it.
+            Additional::Last => left >= self.min.saturating_sub(at.count),
+            Additional::Anywhere | Additional::AfterRequired => true,
+        };
+        left > 0 && is_enough && is_place && !self.is_full(at)
+    }
+
+    /// How many more names that are not listed may come.
+    fn others_left(&self, at: At) -> u32 {
+        match self.others {
+            _ if !self.has_others => 0,
+            UNBOUNDED => UNBOUNDED,
+            others => others.saturating_sub(at.others),
+        }
     }
 
     /// Where the object stands after a member.
@@ -165,9 +200,11 @@ impl ObjectTable {
 
     /// Where the object stands after a name that is not listed.
     pub(crate) fn after_other(&self, at: At) -> At {
+        let others = if self.others == UNBOUNDED { 0 } else { at.others + 1 };
+        let after = At { others, ..self.counted(at) };
         match self.additional {
-            Additional::Last => At { next: self.len(), ..self.counted(at) },
-            Additional::Anywhere | Additional::AfterRequired => self.counted(at),
+            Additional::Last => At { next: self.len(), ..after },
+            Additional::Anywhere | Additional::AfterRequired => after,
         }
     }
 
@@ -207,6 +244,37 @@ impl ObjectTable {
         }
         None
     }
+}
+
+/// How many names an object may have that it does not list; [`UNBOUNDED`] for more than there can
+/// be rules.
+///
+/// # Errors
+/// A limit was reached.
+pub(crate) fn count_other_names(
+    compiled: &Compiled,
+    shape: ShapeId,
+    alternative: usize,
+    budget: &mut Budget,
+) -> Result<u32, Error> {
+    let classes = compiled.classes(shape, alternative);
+    let mut live = classes.iter().filter(|class| compiled.shape_of(class.value).is_some());
+    if live.clone().any(NameClass::is_every_name) {
+        return Ok(UNBOUNDED);
+    }
+    let object = &compiled.shape(shape).objects[alternative];
+    let listed = object.members.iter().map(|member| spelled(compiled.texts.get(member.name)));
+    let listed: Vec<Box<[u8]>> = listed.collect();
+    let mut exprs = Exprs::default();
+    let names = live.try_fold(Vec::new(), |mut names, class| {
+        names.push(text_exprs::other_name(compiled, class, &listed, &mut exprs, budget)?);
+        Ok::<_, Error>(names)
+    })?;
+    let names = exprs.choice(&names);
+    let names = without_empty_parts(&mut exprs, names, budget)?;
+    let most = index(budget.limits.rules);
+    let count = count_words(&mut exprs, names, most, budget)?;
+    Ok(if count < most { count } else { UNBOUNDED })
 }
 
 /// A name as it stands between the quotes.

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Location};
+use crate::frontend::json_schema::object_table::count_other_names;
 use crate::frontend::json_schema::options::{Dialect, JsonSchemaOptions, Unsupported};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
@@ -89,19 +90,33 @@ impl Compiled {
         (0..last).all(|at| self.is_alive(item(at)))
     }
 
-    pub(crate) fn is_object_alive(&self, shape: ShapeId, at: usize, object: &ObjectShape) -> bool {
+    /// Whether some object has the shape.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn is_object_alive(
+        &self,
+        shape: ShapeId,
+        at: usize,
+        object: &ObjectShape,
+        budget: &mut Budget,
+    ) -> Result<bool, Error> {
         let mut count = 0_usize;
         for member in &object.members {
             let is_alive = self.is_alive(member.value);
             if member.is_required && !is_alive {
-                return false;
+                return Ok(false);
             }
             count += usize::from(is_alive);
         }
         if count >= object.min as usize {
-            return true;
+            return Ok(true);
         }
-        self.classes(shape, at).iter().any(|class| self.is_alive(class.value))
+        if !self.classes(shape, at).iter().any(|class| self.is_alive(class.value)) {
+            return Ok(false);
+        }
+        let others = count_other_names(self, shape, at, budget)?;
+        Ok(count.saturating_add(others as usize) >= object.min as usize)
     }
 }
 
@@ -344,12 +359,15 @@ impl Compiled {
                 return Ok(true);
             }
         }
-        Ok(shape.arrays.iter().any(|array| self.is_array_alive(array))
-            || shape
-                .objects
-                .iter()
-                .enumerate()
-                .any(|(at, object)| self.is_object_alive(id, at, object)))
+        if shape.arrays.iter().any(|array| self.is_array_alive(array)) {
+            return Ok(true);
+        }
+        for (at, object) in shape.objects.iter().enumerate() {
+            if self.is_object_alive(id, at, object, budget)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn is_number_empty(

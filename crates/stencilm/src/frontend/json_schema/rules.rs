@@ -81,22 +81,23 @@ impl SchemaRules {
         self.tables.read().unwrap_or_else(PoisonError::into_inner).objects[id as usize].clone()
     }
 
-    fn object_id(&self, shape: ShapeId, alternative: usize) -> u32 {
+    fn object_id(&self, shape: ShapeId, alternative: usize) -> Result<u32, Error> {
         let key = (shape, alternative);
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         let known = tables.object_ids.get(&key).copied();
         drop(tables);
         if let Some(id) = known {
-            return id;
+            return Ok(id);
         }
-        let table = Arc::new(ObjectTable::new(&self.compiled, shape, alternative));
+        let table = ObjectTable::new(&self.compiled, shape, alternative, &mut self.budget())?;
+        let table = Arc::new(table);
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
         let next = index(tables.objects.len());
         let id = *tables.object_ids.entry(key).or_insert(next);
         if id == next {
             tables.objects.push(table);
         }
-        id
+        Ok(id)
     }
 
     /// The object and its state that a number stands for.
@@ -166,12 +167,18 @@ impl SchemaRules {
             }
         }
         for (alternative, object) in shape.objects.iter().enumerate() {
-            if self.compiled.is_object_alive(id, alternative, object) {
-                let number = self.object_id(id, alternative);
+            if self.compiled.is_object_alive(id, alternative, object, &mut self.budget())? {
+                let number = self.object_id(id, alternative)?;
                 let at = START;
                 let open = exprs.bytes(b"{");
                 let state = self.rule(Rule::Members { object: number, at, depth })?;
-                let rest = self.members(state.0, exprs)?;
+                // An object that remembers names is a rule of its own: what is inside one name is
+                // inside names of one object.
+                let rest = if self.object(number).has_others {
+                    exprs.call(state)
+                } else {
+                    self.members(state.0, exprs)?
+                };
                 choices.push(exprs.seq(&[open, rest]));
             }
         }
@@ -325,13 +332,12 @@ impl SchemaRules {
         let Some(value) = self.compiled.shape_of(class.value) else {
             return Ok(exprs.nothing());
         };
-        let name = text_exprs::name(&self.compiled, class, exprs, &mut self.budget())?;
-        let listed = exprs.one_of(table.names.iter().map(|name| &**name));
-        let name = exprs.minus(name, listed);
-        let quote = exprs.bytes(b"\"");
-        let object = self.object_id(table.shape, table.alternative);
+        let budget = &mut self.budget();
+        let name = text_exprs::other_name(&self.compiled, class, &table.names, exprs, budget)?;
+        let name = exprs.other_name(name);
+        let object = self.object_id(table.shape, table.alternative)?;
         let rest = self.after_value(value, object, table.after_other(at), depth, exprs)?;
-        Ok(exprs.seq(&[name, quote, rest]))
+        Ok(exprs.seq2(name, rest))
     }
 
     /// The colon, a value and the rest of the object.

@@ -418,7 +418,8 @@ impl<'b> Algebra<'b> {
             | Expr::Partial { .. }
             | Expr::Token(_)
             | Expr::Call(_)
-            | Expr::Names { .. } => unreachable!("the translation is made of classes"),
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => unreachable!("the translation is made of classes"),
         }
     }
 }
