@@ -107,11 +107,12 @@ fn cases() -> Vec<Case> {
              "patternProperties":{"^a?b$":{"const":null}},"additionalProperties":false},
             {"type":"object","patternProperties":{"^[ab]$":{"const":""}},
              "additionalProperties":false}]}"#,
-        both.into_iter().filter(|text| {
-            // A listed name comes where it is declared, others where there is room.
-            !text.contains("\"a\":null") || text.starts_with("{\"a\":null")
-        })
-        .collect(),
+        both.into_iter()
+            .filter(|text| {
+                // A listed name comes where it is declared, others where there is room.
+                !text.contains("\"a\":null") || text.starts_with("{\"a\":null")
+            })
+            .collect(),
     );
     cases
 }
@@ -180,9 +181,8 @@ fn walk(
         }
         prop_assert_eq!(mask[tokens.len()], is_sentence(&text), "the stop token");
         let bytes = matcher.next_bytes().expect("no limit");
-        let live: Vec<u8> = (0..=u8::MAX)
-            .filter(|&byte| is_live(&[&text[..], &[byte]].concat()))
-            .collect();
+        let live: Vec<u8> =
+            (0..=u8::MAX).filter(|&byte| is_live(&[&text[..], &[byte]].concat())).collect();
         prop_assert_eq!(bytes, live, "next bytes after {:?}", String::from_utf8_lossy(&text));
         masks.push(mask);
         if open.is_empty() {
@@ -291,10 +291,15 @@ fn read(text: &[u8]) -> Read {
             match left {
                 [b'"', ..] => break,
                 [b'\\', b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', rest @ ..] => left = rest,
-                [b'\\'] | [b'\\', b'u'] | [b'\\', b'u', b'0'] | [b'\\', b'u', b'0', b'0']
-                | [b'\\', b'u', b'0', b'0', b'0' | b'1'] | [] => return Read::Beginning,
+                [b'\\']
+                | [b'\\', b'u']
+                | [b'\\', b'u', b'0']
+                | [b'\\', b'u', b'0', b'0']
+                | [b'\\', b'u', b'0', b'0', b'0' | b'1']
+                | [] => return Read::Beginning,
                 [b'\\', b'u', b'0', b'0', high @ (b'0' | b'1'), low, rest @ ..] => {
-                    let value = u32::from_str_radix(std::str::from_utf8(&[*high, *low]).unwrap_or("x"), 16);
+                    let value =
+                        u32::from_str_radix(std::str::from_utf8(&[*high, *low]).unwrap_or("x"), 16);
                     let is_short = matches!(value, Ok(8 | 9 | 10 | 12 | 13) | Err(_));
                     if is_short || low.is_ascii_uppercase() {
                         return Read::Wrong;
@@ -304,7 +309,9 @@ fn read(text: &[u8]) -> Read {
                 [0x20..0x80, rest @ ..] if left[0] != b'\\' => left = rest,
                 [0x80..=0xFF, ..] => match std::str::from_utf8(left) {
                     Ok(_) => left = &left[left[0].leading_ones() as usize..],
-                    Err(error) if error.valid_up_to() > 0 => left = &left[left[0].leading_ones() as usize..],
+                    Err(error) if error.valid_up_to() > 0 => {
+                        left = &left[left[0].leading_ones() as usize..]
+                    }
                     Err(error) if error.error_len().is_none() => return Read::Beginning,
                     Err(_) => return Read::Wrong,
                 },

@@ -191,7 +191,8 @@ impl Residuals {
             Expr::OtherName(text) => self.exprs.is_nullable(text),
             Expr::Names { state, low, high, depth, other } => {
                 let names = self.names.get(&self.rules.object_of(state));
-                let first = names.and_then(|&names| self.exprs.literal_ids(names).get(low as usize));
+                let first =
+                    names.and_then(|&names| self.exprs.literal_ids(names).get(low as usize));
                 let is_listed = low < high
                     && first.is_some_and(|&id| self.exprs.literal(id).len() == depth as usize);
                 other && !is_listed

@@ -107,9 +107,7 @@ impl Residuals {
             | Expr::Token(_)
             | Expr::Call(_)
             | Expr::Names { .. }
-            | Expr::OtherName(_) => {
-                Shape { is_exact: false, ..exact(0, u32::MAX) }
-            }
+            | Expr::OtherName(_) => Shape { is_exact: false, ..exact(0, u32::MAX) },
         }
     }
 }

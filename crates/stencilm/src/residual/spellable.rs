@@ -198,7 +198,11 @@ impl Residuals {
             }
             Expr::OtherName(text) => {
                 let text = self.spellable(text)?;
-                if self.missing.contains(b'"') { self.exprs.nothing() } else { self.exprs.other_name(text) }
+                if self.missing.contains(b'"') {
+                    self.exprs.nothing()
+                } else {
+                    self.exprs.other_name(text)
+                }
             }
             // What is refused may as well be refused unspelled.
             Expr::Not(_)

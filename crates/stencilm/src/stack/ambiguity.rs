@@ -71,9 +71,8 @@ fn join_item(
 ) -> Result<(), Stop> {
     let exprs = machine.exprs();
     let seen = seen_of(&link);
-    let is_alike = |item: &Item| {
-        item.id == id && seen_of(&item.link).map(Seen::hash) == seen.map(Seen::hash)
-    };
+    let is_alike =
+        |item: &Item| item.id == id && seen_of(&item.link).map(Seen::hash) == seen.map(Seen::hash);
     match state.items.iter_mut().find(|item| is_alike(item)) {
         Some(item) if is_same(&item.link, &link) => {}
         Some(item) => {

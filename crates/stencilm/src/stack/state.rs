@@ -292,7 +292,9 @@ pub(crate) fn has_unseen(
         }
         for byte in place.next_bytes() {
             let rest = machine.step(id, byte)?;
-            if rest != nothing && let Some(place) = place.next(byte) {
+            if rest != nothing
+                && let Some(place) = place.next(byte)
+            {
                 todo.push((rest, place));
             }
         }
@@ -415,7 +417,8 @@ pub(super) fn make_frame(
     let empty = exprs.empty();
     let mut entries = Vec::with_capacity(callers.len());
     // In tail position the rest of an object goes on with the names that it has.
-    let seen = callers.iter().find_map(|(id, link)| seen_of(link).filter(|_| *id == empty).cloned());
+    let seen =
+        callers.iter().find_map(|(id, link)| seen_of(link).filter(|_| *id == empty).cloned());
     debug_assert!(
         seen.is_none() || callers.iter().all(|(id, link)| *id == empty && seen_of(link).is_some()),
         "only the rest of an object calls what goes on with it"

@@ -159,9 +159,9 @@ fn has_repeated(text: &[u8], names: &[Name]) -> bool {
             None => {
                 let beginning = &text[name.start..];
                 if !beginning.is_empty()
-                    && first_end.iter().any(|(whole, &end)| {
-                        end < name.start && whole.starts_with(beginning)
-                    })
+                    && first_end
+                        .iter()
+                        .any(|(whole, &end)| end < name.start && whole.starts_with(beginning))
                 {
                     return true;
                 }

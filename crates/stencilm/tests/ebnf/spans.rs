@@ -91,7 +91,11 @@ fn spans(
             }
         }
         Expr::Call(rule) => found.clone_from(&known[rule.0 as usize]),
-        Expr::Nothing | Expr::Partial { .. } | Expr::Token(_) | Expr::Names { .. } => {}
+        Expr::Nothing
+        | Expr::Partial { .. }
+        | Expr::Token(_)
+        | Expr::Names { .. }
+        | Expr::OtherName(_) => {}
     }
     done.insert(id, found.clone());
     found

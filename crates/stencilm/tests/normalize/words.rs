@@ -161,7 +161,11 @@ fn words_of_expr(
         }
         Expr::Not(body) => of(body).others(),
         Expr::Call(rule) => known[rule.0 as usize].clone(),
-        Expr::Nothing | Expr::Partial { .. } | Expr::Token(_) | Expr::Names { .. } => Words::none(),
+        Expr::Nothing
+        | Expr::Partial { .. }
+        | Expr::Token(_)
+        | Expr::Names { .. }
+        | Expr::OtherName(_) => Words::none(),
     };
     done.insert(id, words.clone());
     words

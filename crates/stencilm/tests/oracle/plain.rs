@@ -99,7 +99,7 @@ impl Tree {
                 Self::Repeat(Box::new(Self::read(exprs, body)), min, max)
             }
             Expr::Call(rule) => Self::Call(rule.0 as usize),
-            Expr::Partial { .. } | Expr::Names { .. } => {
+            Expr::Partial { .. } | Expr::Names { .. } | Expr::OtherName(_) => {
                 panic!("no grammar that a person wrote has {}", exprs.show(id))
             }
         }

@@ -68,7 +68,11 @@ impl Judge<'_> {
                 within & !self.ends(body, start)
             }
             Expr::Repeat { body, min, max } => self.repeated(body, (min, max), start),
-            Expr::Partial { .. } | Expr::Token(_) | Expr::Call(_) | Expr::Names { .. } => {
+            Expr::Partial { .. }
+            | Expr::Token(_)
+            | Expr::Call(_)
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => {
                 panic!("this judge knows whole texts without rules only")
             }
         };
