@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use stencilm::frontend::json_schema::{JsonSchemaOptions, Whitespace, grammar};
+use stencilm::frontend::json_schema::{Additional, JsonSchemaOptions, Whitespace, grammar};
 use stencilm::{Budget, CompiledGrammar, Limits, Matcher, Store, Vocabulary};
 
 /// A schema and all texts of it.
@@ -122,13 +122,22 @@ fn compile(
     tokens: &[Vec<u8>],
     limits: Limits,
 ) -> Result<Arc<CompiledGrammar>, TestCaseError> {
-    let fail = |error: stencilm::Error| TestCaseError::fail(format!("{schema}: {error}"));
     let options = JsonSchemaOptions {
         whitespace: Whitespace::Compact,
-        additional: stencilm::frontend::json_schema::Additional::Last,
+        additional: Additional::Last,
         ..JsonSchemaOptions::default()
     };
-    let grammar = grammar(schema, &options, &mut Budget::default()).map_err(fail)?;
+    compile_with(schema, &options, tokens, limits)
+}
+
+fn compile_with(
+    schema: &str,
+    options: &JsonSchemaOptions,
+    tokens: &[Vec<u8>],
+    limits: Limits,
+) -> Result<Arc<CompiledGrammar>, TestCaseError> {
+    let fail = |error: stencilm::Error| TestCaseError::fail(format!("{schema}: {error}"));
+    let grammar = grammar(schema, options, &mut Budget::default()).map_err(fail)?;
     let stop = u32::try_from(tokens.len()).expect("few tokens");
     let texts = tokens.iter().map(Some).chain([None]);
     let vocabulary = Arc::new(Vocabulary::new(texts, [], [stop]).map_err(fail)?);
@@ -224,8 +233,7 @@ proptest! {
             sentence[start..sentence.len().min(start + length)].to_owned()
         }).collect();
         let tokens = vocabulary(&pieces);
-        let limits = if is_small { Limits { grammar_bytes: 1, ..Limits::default() } } else { Limits::default() };
-        let compiled = compile(case.schema, &tokens, limits)?;
+        let compiled = compile(case.schema, &tokens, limits(is_small))?;
         let is_live = |text: &[u8]| {
             let Ok(text) = std::str::from_utf8(text) else { return false };
             case.sentences.range(text.to_owned()..).next().is_some_and(|next| next.starts_with(text))
@@ -235,30 +243,206 @@ proptest! {
         walk(&tokens, &compiled, &is_live, &is_sentence, &choices)?;
     }
 
-    /// Names without end: whatever was read, another one can come.
+    /// Names without end: whatever was read, another one can come. In the second schema two
+    /// branches remember names, one of them lists one.
     #[test]
     fn any_name_comes_once(
-        cuts in proptest::collection::vec((0_usize..8, 0_usize..40, 1_usize..12), 0..60),
+        cuts in proptest::collection::vec((0_usize..10, 0_usize..60, 1_usize..14), 0..60),
         choices in proptest::collection::vec(0_usize..1_000, 1..24),
         is_small in proptest::bool::ANY,
+        has_branches in proptest::bool::ANY,
     ) {
         let texts = [
-            r#"{"a":null,"b":null,"ab":null,"":null}"#, r#"{"":null,"a":null,"aa":null}"#, r#"{"b":null,"a":null,"\"":null,"a\"":null}"#,
-            r#"{"\\":null,"\\\\":null,"a\"a":null}"#, r#"{"ab":null,"a":null,"b":null}"#, r#"{"a":null,"a":null,"b":null,"a"}"#,
+            r#"{"a":null,"b":null,"ab":null,"":null}"#, r#"{"":null,"a":null,"aa":null}"#,
+            r#"{"b":null,"a":null,"\"":null,"a\"":null}"#, r#"{"\\":null,"\\\\":null,"a\"a":null}"#,
+            r#"{"ab":null,"a":null,"b":null}"#, r#"{"a":null,"a":null,"b":null,"a"}"#,
             r#"{"b":null,"b":null,"":null,"":null}"#, r#"{"\n":null,"a\n":null}"#,
+            r#"{"a":"","b":"","":"","b":""}"#, r#"{"a":"","":"","":"","a":""}"#,
         ];
         let pieces: Vec<String> = cuts.iter().map(|&(which, start, length)| {
             let start = start % texts[which].len();
             texts[which][start..texts[which].len().min(start + length)].to_owned()
         }).collect();
         let tokens = vocabulary(&pieces);
-        let limits = if is_small { Limits { grammar_bytes: 1, ..Limits::default() } } else { Limits::default() };
-        let schema = r#"{"type":"object","additionalProperties":{"const":null}}"#;
-        let compiled = compile(schema, &tokens, limits)?;
-        let is_sentence = |text: &[u8]| matches!(read(text), Read::Whole);
-        let is_live = |text: &[u8]| !matches!(read(text), Read::Wrong);
+        let schema = if has_branches { BRANCHES } else { OPEN };
+        let compiled = compile(schema, &tokens, limits(is_small))?;
+        let is_sentence = |text: &[u8]| matches!(read(text, has_branches), Read::Whole);
+        let is_live = |text: &[u8]| !matches!(read(text, has_branches), Read::Wrong);
         walk(&tokens, &compiled, &is_live, &is_sentence, &choices)?;
     }
+
+    /// Any JSON, with white space: a token is allowed exactly if it is accepted, and what is
+    /// accepted has no name twice.
+    #[test]
+    fn what_a_mask_allows_is_accepted(
+        pieces in proptest::collection::vec(
+            r#"[{}\[\],: ]{0,2}("[ab]?"){0,1}[{}\[\],: ]{0,2}("[ab]?"){0,1}[{}\[\],: 1]{0,2}("[ab]?)?"#,
+            0..60,
+        ),
+        choices in proptest::collection::vec(0_usize..1_000, 1..40),
+    ) {
+        let tokens = vocabulary(&pieces);
+        let options = JsonSchemaOptions::default();
+        let compiled = compile_with("true", &options, &tokens, Limits::default())?;
+        let mut matcher = Matcher::new(compiled);
+        let mut text = Vec::new();
+        for choice in choices {
+            let mask = bits(&mut matcher, tokens.len())?;
+            let mut open = Vec::new();
+            for (place, token) in tokens.iter().enumerate() {
+                let id = u32::try_from(place).expect("few tokens");
+                let is_one = matcher.validate(&[id]).expect("no limit") == 1;
+                prop_assert_eq!(
+                    is_one,
+                    mask[place],
+                    "{:?} {:?}",
+                    String::from_utf8_lossy(&text),
+                    String::from_utf8_lossy(token)
+                );
+                if is_one && (id > 255 || b"{}[],:\"ab1".contains(&token[0])) {
+                    open.push(id);
+                }
+            }
+            let long: Vec<u32> = open.iter().copied().filter(|&id| id > 255).collect();
+            let from = if choice % 4 > 0 && !long.is_empty() { &long } else { &open };
+            if from.is_empty() {
+                break;
+            }
+            let token = from[choice % from.len()];
+            prop_assert!(matcher.accept(token).expect("no limit"));
+            text.extend_from_slice(&tokens[token as usize]);
+            prop_assert!(!has_repeated_name(&text), "{:?}", String::from_utf8_lossy(&text));
+        }
+    }
+}
+
+const OPEN: &str = r#"{"type":"object","additionalProperties":{"const":null}}"#;
+
+const BRANCHES: &str = r#"{"anyOf":[{"type":"object","additionalProperties":{"const":null}},
+    {"type":"object","properties":{"a":{"const":""}},"additionalProperties":{"const":""}}]}"#;
+
+/// With the smaller ones, every piece of learning opens a new generation.
+fn limits(is_small: bool) -> Limits {
+    let limits = Limits::default();
+    if is_small { Limits { grammar_bytes: 1, ..limits } } else { limits }
+}
+
+/// Whether a name comes twice in one object of the beginning of a text without escapes.
+fn has_repeated_name(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let mut open: Vec<BTreeSet<&str>> = Vec::new();
+    let mut parts = text.split('"').enumerate().peekable();
+    while let Some((at, part)) = parts.next() {
+        if at % 2 == 0 {
+            for c in part.chars() {
+                match c {
+                    '{' | '[' => open.push(BTreeSet::new()),
+                    '}' | ']' => drop(open.pop()),
+                    _ => {}
+                }
+            }
+        } else if parts.peek().is_some_and(|(_, next)| next.trim_start().starts_with(':'))
+            && !open.last_mut().is_none_or(|names| names.insert(part))
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// A matcher with a schema after a text, and no other tokens than bytes.
+fn after(schema: &str, text: &str) -> Matcher {
+    let compiled = compile(schema, &vocabulary(&[]), Limits::default()).expect("it compiles");
+    let mut matcher = Matcher::new(compiled);
+    assert!(matcher.accept_bytes(text.as_bytes()).expect("no limit"), "{text}");
+    matcher
+}
+
+#[test]
+fn only_what_is_left_is_forced() {
+    let schema = r#"{"type":"object","propertyNames":{"enum":["ab","ac"]},
+        "additionalProperties":{"const":null},"minProperties":2}"#;
+    let mut matcher = after(schema, r#"{"ab":null"#);
+    assert_eq!(matcher.forced_bytes(100).expect("no limit"), br#","ac":null}"#);
+    let error = compile(&schema.replace(":2", ":3"), &vocabulary(&[]), Limits::default());
+    let error = error.expect_err("there are two names").to_string();
+    assert!(error.contains("no output can satisfy"), "{error}");
+}
+
+#[test]
+fn listed_names_that_must_come_are_kept_where_others_run_out() {
+    let schema = r#"{"type":"object","properties":{"x":{"const":null},"y":{"const":null}},
+        "patternProperties":{"^[ab]$":{"const":null}},"additionalProperties":false,
+        "minProperties":4}"#;
+    let mut matcher = after(schema, r#"{""#);
+    assert_eq!(matcher.next_bytes().expect("no limit"), b"x");
+    let mut matcher = after(schema, r#"{"x":null,"y":null,"b":null"#);
+    assert_eq!(matcher.forced_bytes(100).expect("no limit"), br#","a":null}"#);
+}
+
+#[test]
+fn rows_of_a_draft_know_the_names_of_the_draft() {
+    let pieces = [r#"{"a":"#, r#"null,"a":"#, r#"null,"b":"#].map(String::from);
+    let tokens = vocabulary(&pieces);
+    let id = |text: &str| {
+        let place = tokens.iter().position(|token| token == text.as_bytes());
+        u32::try_from(place.expect("a token")).expect("few tokens")
+    };
+    let compiled = compile(OPEN, &tokens, Limits::default()).expect("it compiles");
+    let mut matcher = Matcher::new(compiled);
+    let draft = [id(r#"{"a":"#), id(r#"null,"b":"#), id(r#"null,"a":"#)];
+    let mut rows = vec![vec![0_u32; tokens.len() / 32 + 1]; 4];
+    assert_eq!(matcher.fill_draft(&draft, &mut rows).expect("no limit"), 2);
+    let has = |row: usize, id: u32| rows[row][id as usize / 32] >> (id % 32) & 1 == 1;
+    assert!(!has(1, id(r#"null,"a":"#)) && has(1, id(r#"null,"b":"#)));
+    assert!(!has(2, id(r#"null,"a":"#)) && !has(2, id(r#"null,"b":"#)));
+    assert!(rows[3].iter().all(|&word| word == 0));
+}
+
+#[test]
+fn many_names_leave_the_tables_as_they_are() {
+    let mut matcher = after(OPEN, r#"{"x":null"#);
+    let compiled = matcher.compiled().clone();
+    let mut sizes = Vec::new();
+    for count in 0..100_000 {
+        let member = format!(",\"{count}\":null");
+        assert!(matcher.accept_bytes(member.as_bytes()).expect("no limit"));
+        if count % 10_000 == 9_999 {
+            assert!(!matcher.is_allowed(0).expect("no limit"));
+            assert!(!matcher.fork().accept_bytes(br#","777":"#).expect("no limit"));
+            sizes.push(compiled.size_in_bytes());
+        }
+    }
+    assert_eq!(sizes.first(), sizes.last());
+    assert_eq!(compiled.generations(), 1);
+}
+
+#[test]
+fn names_that_came_are_not_looked_at_one_by_one() {
+    // The beginnings of the names are tokens, with and without a quote.
+    let pieces: Vec<String> = (0..2_000).flat_map(|n| [format!("{n}"), format!("{n}\"")]).collect();
+    let tokens = vocabulary(&pieces);
+    let compiled = compile(OPEN, &tokens, Limits::default()).expect("it compiles");
+    let time = |count: usize| {
+        let mut matcher = Matcher::new(compiled.clone());
+        assert!(matcher.accept_bytes(br#"{"x":null"#).expect("no limit"));
+        for name in 0..count {
+            let member = format!(",\"{}\":null", 5_000 + name);
+            assert!(matcher.accept_bytes(member.as_bytes()).expect("no limit"));
+        }
+        assert!(matcher.accept_bytes(br#",""#).expect("no limit"));
+        let mut row = vec![0_u32; tokens.len() / 32 + 1];
+        let run = |_| {
+            let mut fork = matcher.fork();
+            let began = std::time::Instant::now();
+            fork.fill_mask(&mut row).expect("no limit");
+            began.elapsed()
+        };
+        (0..30).map(run).min().expect("some runs")
+    };
+    let (few, many) = (time(100), time(50_000));
+    println!("after 100 names {few:?}, after 50,000 {many:?}");
+    assert!(many < few * 20 + std::time::Duration::from_millis(1), "{few:?} and {many:?}");
 }
 
 enum Read {
@@ -267,10 +451,12 @@ enum Read {
     Wrong,
 }
 
-/// An object of different names in their shortest spelling and the value `null`, read by hand.
-fn read(text: &[u8]) -> Read {
+/// An object of different names in their shortest spelling and the value `null`, read by hand; with
+/// branches, or all values are empty strings and the name `a` comes only first.
+fn read(text: &[u8], has_branches: bool) -> Read {
     let mut names: Vec<&[u8]> = Vec::new();
     let mut left = text;
+    let mut kind: &[u8] = b"";
     // Takes one byte of those given.
     macro_rules! take {
         ($($byte:literal)|+) => {
@@ -319,13 +505,19 @@ fn read(text: &[u8]) -> Read {
             }
         }
         let name = &start[..start.len() - left.len()];
-        if names.contains(&name) {
+        if names.contains(&name) || (name == b"a" && kind == b"\"\"") {
             return Read::Wrong;
         }
         names.push(name);
         take!(b'"');
         take!(b':');
-        for byte in *b"null" {
+        let value: &[u8] = match (names.len(), left.first()) {
+            (1, Some(b'"')) if has_branches => b"\"\"",
+            (1, _) => b"null",
+            _ => kind,
+        };
+        kind = value;
+        for &byte in value {
             match left {
                 [] => return Read::Beginning,
                 [first, rest @ ..] if *first == byte => left = rest,
