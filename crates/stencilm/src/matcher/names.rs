@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::grammar::ExprId;
 use crate::mask::{Few, Mask};
 use crate::stack::{Machine, Place, Seen, State, Stop, has_unseen, seen_of};
-use crate::vocab::{Trie, Vocabulary};
+use crate::vocab::Vocabulary;
 
 /// The sets of names that tokens may come upon below a state.
 pub(super) type Reached<'a> = SmallVec<[&'a Seen; 2]>;
@@ -32,39 +32,21 @@ pub(super) fn refused(
     let is_scarce = machine.exprs().has_scarce_names;
     let (mut refused, mut asked) = (Vec::new(), Vec::new());
     if state.name.is_open() {
-        let name = state.name.bytes();
-        for item in &state.items {
-            if machine.exprs().is_naming(item.id)
-                && let Some(seen) = seen_of(&item.link)
-                && let Some(place) = seen.find(&name)
-            {
-                // What one item refuses, another may allow.
-                let found = if state.items.len() == 1 { &mut refused } else { &mut asked };
-                let is_escaped = state.name.is_escaped();
-                go_on(machine, vocabulary, item.id, is_escaped, place, found)?;
-            }
-        }
-        for token in quoted.rejoined() {
-            let first = vocabulary.token_bytes(token.token).unwrap_or(&[]);
-            let mut first = name.iter().chain(&first[..token.end as usize]);
-            let mut other = token.name.iter();
-            let has_begun = other.by_ref().all(|byte| first.next() == Some(byte));
-            if has_begun && (if token.is_whole { first.next().is_none() } else { is_scarce }) {
-                asked.push(token.token);
-            }
-        }
+        in_name(machine, vocabulary, state, &mut refused, &mut asked)?;
     }
     for seen in reached {
-        let mut todo = vec![(0, seen.start())];
+        let names = quoted.names();
+        let mut todo = SmallVec::<[_; 8]>::from_elem((0, seen.start()), 1);
         while let Some((node, place)) = todo.pop() {
-            for child in quoted.names().children(node) {
-                let byte = quoted.names().byte(child);
-                if byte == b'"' && place.is_name() {
-                    asked.extend_from_slice(quoted.names().tokens_at(child));
-                }
-                if let Some(place) = place.next(byte) {
+            if place.is_name()
+                && let Some(child) = names.child(node, b'"')
+            {
+                asked.extend_from_slice(names.trie().tokens_at(child));
+            }
+            for byte in place.next_bytes() {
+                if let (Some(child), Some(place)) = (names.child(node, byte), place.next(byte)) {
                     if is_scarce {
-                        asked.extend_from_slice(quoted.names().tokens_at(child));
+                        asked.extend_from_slice(names.trie().tokens_at(child));
                     }
                     todo.push((child, place));
                 }
@@ -84,6 +66,48 @@ pub(super) fn refused(
     Ok(refused.into())
 }
 
+/// The tokens that go on in the name that a state is inside of to one that came, and those that may
+/// have it again behind it.
+fn in_name(
+    machine: &mut impl Machine,
+    vocabulary: &Vocabulary,
+    state: &State,
+    refused: &mut Vec<u32>,
+    asked: &mut Vec<u32>,
+) -> Result<(), Stop> {
+    let mut name = None;
+    for item in &state.items {
+        if !machine.exprs().is_naming(item.id) {
+            continue;
+        }
+        if let Some(seen) = seen_of(&item.link)
+            && let Some(place) = seen.find(name.get_or_insert_with(|| state.name.bytes()))
+        {
+            // What one item refuses, another may allow.
+            let found = if state.items.len() == 1 { &mut *refused } else { &mut *asked };
+            let is_escaped = state.name.is_escaped();
+            go_on(machine, vocabulary, item.id, is_escaped, place, found)?;
+        }
+    }
+    for token in vocabulary.quoted().rejoined() {
+        let first_len = state.name.len() + token.end as usize;
+        let may_be = if token.is_whole {
+            token.name.len() == first_len
+        } else {
+            machine.exprs().has_scarce_names && token.name.len() <= first_len
+        };
+        if may_be {
+            let name = name.get_or_insert_with(|| state.name.bytes());
+            let first = vocabulary.token_bytes(token.token).unwrap_or(&[]);
+            let mut first = name.iter().chain(&first[..token.end as usize]);
+            if token.name.iter().all(|byte| first.next() == Some(byte)) {
+                asked.push(token.token);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The tokens that go on in a name to one of those at `place`, or to where only those are left.
 fn go_on(
     machine: &mut impl Machine,
@@ -94,26 +118,26 @@ fn go_on(
     found: &mut Vec<u32>,
 ) -> Result<(), Stop> {
     let is_fresh = machine.exprs().is_fresh(id);
-    let trie: &Trie = if is_fresh { vocabulary.quoted().tokens() } else { vocabulary.trie() };
+    let tokens = if is_fresh { vocabulary.quoted().tokens() } else { vocabulary.indexed_trie() };
     let nothing = machine.exprs().nothing();
-    let mut todo = vec![(0, id, is_escaped, place)];
+    let mut todo = SmallVec::<[_; 8]>::from_elem((0, id, is_escaped, place), 1);
     while let Some((node, id, is_escaped, place)) = todo.pop() {
-        for child in trie.children(node) {
-            let byte = trie.byte(child);
-            if byte == b'"' && !is_escaped {
-                if place.is_name() {
-                    found.extend_from_slice(trie.tokens_below(child));
-                }
+        if place.is_name()
+            && let Some(child) = tokens.child(node, b'"')
+        {
+            found.extend_from_slice(tokens.trie().tokens_below(child));
+        }
+        for byte in place.next_bytes() {
+            let (Some(child), Some(place)) = (tokens.child(node, byte), place.next(byte)) else {
                 continue;
-            }
-            let Some(place) = place.next(byte) else { continue };
+            };
             let is_escaped = byte == b'\\' && !is_escaped;
             let rest = if is_fresh { id } else { machine.step(id, byte)? };
             if rest == nothing {
                 continue;
             }
             if !is_fresh && !has_unseen(machine, rest, is_escaped, place)? {
-                found.extend_from_slice(trie.tokens_below(child));
+                found.extend_from_slice(tokens.trie().tokens_below(child));
                 continue;
             }
             todo.push((child, rest, is_escaped, place));

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 /// Bytes that stand in the register itself.
 const INLINE: usize = 20;
 
@@ -13,8 +15,10 @@ pub(crate) struct NameSoFar {
     is_open: bool,
     /// After a backslash that escapes what follows.
     is_escaped: bool,
-    len: u8,
+    /// How many bytes of `last` are read.
+    filled: u8,
     last: [u8; INLINE],
+    len: u32,
     before: Option<Arc<Chunk>>,
 }
 
@@ -50,25 +54,34 @@ impl NameSoFar {
     /// One more byte.
     pub(crate) fn push(&mut self, byte: u8) {
         self.is_escaped = byte == b'\\' && !self.is_escaped;
-        if usize::from(self.len) == INLINE {
+        if usize::from(self.filled) == INLINE {
             let before = self.before.take();
             self.before = Some(Arc::new(Chunk { bytes: self.last, before }));
-            self.len = 0;
+            self.filled = 0;
         }
-        self.last[usize::from(self.len)] = byte;
-        self.len += 1;
+        self.last[usize::from(self.filled)] = byte;
+        self.filled += 1;
+        self.len = self.len.saturating_add(1);
+    }
+
+    /// How many bytes were read.
+    pub(crate) fn len(&self) -> usize {
+        self.len as usize
     }
 
     /// The name so far.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut chunks: Vec<&[u8]> = vec![&self.last[..usize::from(self.len)]];
+    pub(crate) fn bytes(&self) -> SmallVec<[u8; 64]> {
+        let mut bytes = SmallVec::from_elem(0, self.len());
+        let last = &self.last[..usize::from(self.filled)];
+        let mut end = self.len() - last.len();
+        bytes[end..].copy_from_slice(last);
         let mut at = &self.before;
         while let Some(chunk) = at {
-            chunks.push(&chunk.bytes);
+            bytes[end - INLINE..end].copy_from_slice(&chunk.bytes);
+            end -= INLINE;
             at = &chunk.before;
         }
-        chunks.reverse();
-        chunks.concat()
+        bytes
     }
 }
 

@@ -160,7 +160,7 @@ impl State {
         }
         next.name = self.name.clone();
         next.name.push(byte);
-        let mut name: Option<Vec<u8>> = None;
+        let mut name = None;
         let mut kept = SmallVec::new();
         for item in std::mem::take(&mut next.items) {
             let exprs = machine.exprs();
@@ -187,7 +187,7 @@ impl State {
     /// whose object had it before.
     fn after_name(&self, machine: &impl Machine) -> Self {
         let (key, empty) = (machine.exprs().key, machine.exprs().empty());
-        let mut name: Option<Vec<u8>> = None;
+        let mut name = None;
         let mut state = Self::default();
         for item in &self.items {
             let mut item = item.clone();

@@ -24,7 +24,7 @@ use crate::{
 };
 
 pub use below::Below;
-pub use quoted::{Quoted, Rejoined};
+pub use quoted::{IndexedTrie, Quoted, Rejoined};
 pub use sieve::Sieve;
 pub use trie::Trie;
 
@@ -58,8 +58,7 @@ pub struct Vocabulary {
     special: Box<[(String, u32)]>,
     // Invariant: rising, distinct, below the size.
     stop: Box<[u32]>,
-    trie: Trie,
-    root_children: Box<[Option<u32>; 256]>,
+    trie: IndexedTrie,
     below: BelowIndex,
     characters: Characters,
     sieves: SieveIndex,
@@ -102,10 +101,8 @@ impl Vocabulary {
         let special = checked_special(special, texts.len())?;
         let stop = checked_stop(stop, texts.len())?;
         let trie = Trie::from_sorted(order.iter().map(|&id| (texts.of(id), id)));
-        let mut root_children = Box::new([None; 256]);
         let mut spellable = ByteSet::EMPTY;
         for child in trie.children(0) {
-            root_children[usize::from(trie.byte(child))] = Some(child);
             if !trie.tokens_at(child).is_empty() {
                 spellable.insert(trie.byte(child));
             }
@@ -123,8 +120,7 @@ impl Vocabulary {
             texts,
             special,
             stop,
-            trie,
-            root_children,
+            trie: IndexedTrie::new(trie),
             characters,
             spellable,
             used,
@@ -185,6 +181,12 @@ impl Vocabulary {
     /// All tokens that spell at least one byte.
     #[must_use]
     pub fn trie(&self) -> &Trie {
+        self.trie.trie()
+    }
+
+    /// The trie with an index of its root's children.
+    #[must_use]
+    pub fn indexed_trie(&self) -> &IndexedTrie {
         &self.trie
     }
 
@@ -192,7 +194,7 @@ impl Vocabulary {
     #[must_use]
     #[inline]
     pub fn root_child(&self, byte: u8) -> Option<u32> {
-        self.root_children[usize::from(byte)]
+        self.trie.child(0, byte)
     }
 
     /// What occurs strictly below a node of the trie. Known for nodes with at least eight
@@ -229,7 +231,7 @@ impl Vocabulary {
     /// ```
     #[must_use]
     pub fn sieve(&self, class: &CharSet, max_chars: Option<u32>) -> Sieve {
-        self.sieves.sieve(class, max_chars, self.trie.tokens())
+        self.sieves.sieve(class, max_chars, self.trie().tokens())
     }
 
     /// The tokens with quotes, by the member names in them.
@@ -284,7 +286,6 @@ impl Vocabulary {
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         size_of::<Self>()
-            + size_of_val(&*self.root_children)
             + self.texts.size_in_bytes()
             + self.trie.size_in_bytes()
             + self.below.size_in_bytes()

@@ -8,10 +8,44 @@ use crate::vocab::trie::Trie;
 /// An index of the tokens that have a quote.
 #[derive(Debug)]
 pub struct Quoted {
-    tokens: Trie,
-    names: Trie,
+    tokens: IndexedTrie,
+    names: IndexedTrie,
     repeated: Box<[u32]>,
     rejoined: Box<[Rejoined]>,
+}
+
+/// A trie whose root's children are found at once.
+#[derive(Debug)]
+pub struct IndexedTrie {
+    trie: Trie,
+    root: Box<[Option<u32>; 256]>,
+}
+
+impl IndexedTrie {
+    pub(super) fn new(trie: Trie) -> Self {
+        let mut root = Box::new([None; 256]);
+        for child in trie.children(0) {
+            root[usize::from(trie.byte(child))] = Some(child);
+        }
+        Self { trie, root }
+    }
+
+    /// The trie.
+    #[must_use]
+    pub fn trie(&self) -> &Trie {
+        &self.trie
+    }
+
+    /// The child of `node` that goes on with `byte`.
+    #[must_use]
+    #[inline]
+    pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
+        if node == 0 { self.root[usize::from(byte)] } else { self.trie.child(node, byte) }
+    }
+
+    pub(super) fn size_in_bytes(&self) -> usize {
+        size_of_val(&*self.root) + self.trie.size_in_bytes()
+    }
 }
 
 /// A token that may end one name and has another, or the beginning of one, behind it.
@@ -74,8 +108,12 @@ impl Quoted {
         by_name.sort_unstable();
         by_name.dedup();
         Self {
-            tokens: Trie::from_sorted(with_quote.iter().map(|&id| (texts.of(id), id))),
-            names: Trie::from_sorted(by_name.iter().map(|(name, id)| (&**name, *id))),
+            tokens: IndexedTrie::new(Trie::from_sorted(
+                with_quote.iter().map(|&id| (texts.of(id), id)),
+            )),
+            names: IndexedTrie::new(Trie::from_sorted(
+                by_name.iter().map(|(name, id)| (&**name, *id)),
+            )),
             repeated: repeated.into(),
             rejoined: rejoined.into(),
         }
@@ -83,14 +121,14 @@ impl Quoted {
 
     /// The tokens that have a quote.
     #[must_use]
-    pub fn tokens(&self) -> &Trie {
+    pub fn tokens(&self) -> &IndexedTrie {
         &self.tokens
     }
 
     /// The same tokens by what follows an opening quote in them, after `{`, `,`, white space or
     /// nothing: a whole name and its closing quote, or the beginning of a name.
     #[must_use]
-    pub fn names(&self) -> &Trie {
+    pub fn names(&self) -> &IndexedTrie {
         &self.names
     }
 
@@ -152,7 +190,7 @@ fn has_repeated(text: &[u8], names: &[Name]) -> bool {
             Some(end) => {
                 let inside = &text[name.start..end];
                 let first = *first_end.entry(inside).or_insert(end);
-                if first < name.start {
+                if first + 1 < name.start {
                     return true;
                 }
             }
@@ -161,7 +199,7 @@ fn has_repeated(text: &[u8], names: &[Name]) -> bool {
                 if !beginning.is_empty()
                     && first_end
                         .iter()
-                        .any(|(whole, &end)| end < name.start && whole.starts_with(beginning))
+                        .any(|(whole, &end)| end + 1 < name.start && whole.starts_with(beginning))
                 {
                     return true;
                 }
