@@ -357,44 +357,9 @@ impl Exprs {
             Expr::Token(name) => {
                 Facts::leaf(CALLS | LEADING_CALL, key.start(7).with(key, name.0.into()))
             }
-            Expr::Seq(a, b) => {
-                let (a, b) = (of(a), of(b));
-                let leading = if a.has(NULLABLE) { b.flags & LEADING_CALL } else { 0 };
-                Facts {
-                    flags: (a.flags & b.flags & NULLABLE)
-                        | ((a.flags | b.flags) & (CALLS | AND))
-                        | (a.flags & (LEADING_CALL | NAMING | FRESH))
-                        | leading
-                        | (b.flags & (ENDS_IN_STAR | ENDLESS)),
-                    depth: b.depth.max(a.depth.saturating_add(1)),
-                    hash: key.start(8).with_hash(key, a.hash).with_hash(key, b.hash),
-                }
-            }
-            Expr::Choice(list) => {
-                let mut facts = self.facts_of_list(key.start(9), list);
-                let any = |flag| self.list(list).iter().any(|&id| of(id).has(flag));
-                let all = |flag| self.list(list).iter().all(|&id| of(id).has(flag));
-                for flag in [NULLABLE, NAMING] {
-                    facts.flags |= if any(flag) { flag } else { 0 };
-                }
-                for flag in [ENDLESS, FRESH] {
-                    facts.flags |= if all(flag) { flag } else { 0 };
-                }
-                facts
-            }
-            Expr::And(list) => {
-                let mut facts = self.facts_of_list(key.start(10), list);
-                facts.flags |= AND;
-                if self.list(list).iter().all(|&id| self.is_nullable(id)) {
-                    facts.flags |= NULLABLE;
-                }
-                // Finitely many refused texts take no end away.
-                let mut others = self.list(list).iter().filter(|&&id| !self.is_finite_not(id));
-                if let (Some(&one), None) = (others.next(), others.next()) {
-                    facts.flags |= of(one).flags & ENDLESS;
-                }
-                facts
-            }
+            Expr::Seq(a, b) => self.facts_of_sequence(of(a), of(b)),
+            Expr::Choice(list) => self.facts_of_choice(list),
+            Expr::And(list) => self.facts_of_and(list),
             Expr::Repeat { body, min, max } => {
                 let body = of(body);
                 let counts = u64::from(min) << 32 | u64::from(max);
@@ -437,6 +402,44 @@ impl Exprs {
                 }
             }
         }
+    }
+
+    fn facts_of_sequence(&self, a: Facts, b: Facts) -> Facts {
+        let key = &self.key;
+        let leading = if a.has(NULLABLE) { b.flags & LEADING_CALL } else { 0 };
+        Facts {
+            flags: (a.flags & b.flags & NULLABLE)
+                | ((a.flags | b.flags) & (CALLS | AND))
+                | (a.flags & (LEADING_CALL | NAMING | FRESH))
+                | leading
+                | (b.flags & (ENDS_IN_STAR | ENDLESS)),
+            depth: b.depth.max(a.depth.saturating_add(1)),
+            hash: key.start(8).with_hash(key, a.hash).with_hash(key, b.hash),
+        }
+    }
+
+    fn facts_of_choice(&self, list: List) -> Facts {
+        let mut facts = self.facts_of_list(self.key.start(9), list);
+        let members = self.list(list).iter().map(|id| self.facts[id.0 as usize]);
+        for flag in [NULLABLE, NAMING] {
+            facts.flags |= if members.clone().any(|it| it.has(flag)) { flag } else { 0 };
+        }
+        facts.flags |= members.fold(ENDLESS | FRESH, |flags, it| flags & it.flags);
+        facts
+    }
+
+    fn facts_of_and(&self, list: List) -> Facts {
+        let mut facts = self.facts_of_list(self.key.start(10), list);
+        facts.flags |= AND;
+        if self.list(list).iter().all(|&id| self.is_nullable(id)) {
+            facts.flags |= NULLABLE;
+        }
+        // Finitely many refused texts take no end away.
+        let mut others = self.list(list).iter().filter(|&&id| !self.is_finite_not(id));
+        if let (Some(one), None) = (others.next(), others.next()) {
+            facts.flags |= self.facts[one.0 as usize].flags & ENDLESS;
+        }
+        facts
     }
 
     /// Whether this refuses finitely many texts.

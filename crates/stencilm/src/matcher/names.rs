@@ -43,13 +43,11 @@ pub(super) fn refused(
             {
                 asked.extend_from_slice(names.trie().tokens_at(child));
             }
-            for byte in place.next_bytes() {
-                if let (Some(child), Some(place)) = (names.child(node, byte), place.next(byte)) {
-                    if is_scarce {
-                        asked.extend_from_slice(names.trie().tokens_at(child));
-                    }
-                    todo.push((child, place));
+            for (child, _, place) in names.meet(node, place.nexts()) {
+                if is_scarce {
+                    asked.extend_from_slice(names.trie().tokens_at(child));
                 }
+                todo.push((child, place));
             }
         }
     }
@@ -127,10 +125,7 @@ fn go_on(
         {
             found.extend_from_slice(tokens.trie().tokens_below(child));
         }
-        for byte in place.next_bytes() {
-            let (Some(child), Some(place)) = (tokens.child(node, byte), place.next(byte)) else {
-                continue;
-            };
+        for (child, byte, place) in tokens.meet(node, place.nexts()) {
             let is_escaped = byte == b'\\' && !is_escaped;
             let rest = if is_fresh { id } else { machine.step(id, byte)? };
             if rest == nothing {

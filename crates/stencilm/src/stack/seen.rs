@@ -18,13 +18,13 @@ pub(crate) struct Seen {
 /// A node of a radix tree: some bytes that all names below it go on with.
 #[derive(Debug)]
 struct Node {
-    edge: Box<[u8]>,
+    edge: SmallVec<[u8; 16]>,
     /// Whether a name ends here.
     is_name: bool,
     /// The names that end here or below.
     count: u32,
-    // Invariant: sorted by the first bytes of their edges, which differ and are not empty.
-    children: SmallVec<[Arc<Node>; 2]>,
+    // Invariant: with the first bytes of their edges, which are not empty, rising and different.
+    children: SmallVec<[(u8, Arc<Node>); 1]>,
 }
 
 /// A place in a set of names: a beginning that some of them have.
@@ -82,21 +82,14 @@ impl Seen {
 }
 
 impl<'a> Place<'a> {
-    /// The place one byte further.
-    pub(crate) fn next(self, byte: u8) -> Option<Self> {
-        match self.node.edge.get(self.read) {
-            Some(&next) => (next == byte).then_some(Self { read: self.read + 1, ..self }),
-            None => self.node.child(byte).map(|node| Self { node, read: 1 }),
-        }
-    }
-
-    /// The bytes that some name has next.
-    pub(crate) fn next_bytes(self) -> impl Iterator<Item = u8> + 'a {
+    /// The bytes that some name has next, and the places after them.
+    pub(crate) fn nexts(self) -> impl Iterator<Item = (u8, Self)> + 'a {
         let (own, children) = match self.node.edge.get(self.read) {
-            Some(&next) => (Some(next), &[][..]),
+            Some(&next) => (Some((next, Self { read: self.read + 1, ..self })), &[][..]),
             None => (None, &self.node.children[..]),
         };
-        own.into_iter().chain(children.iter().map(|child| child.edge[0]))
+        let places = children.iter().map(|(byte, child)| (*byte, Self { node: child, read: 1 }));
+        own.into_iter().chain(places)
     }
 
     /// Whether the beginning is a name itself.
@@ -112,16 +105,21 @@ impl<'a> Place<'a> {
 
 impl Node {
     fn leaf(edge: &[u8]) -> Self {
-        Self { edge: edge.into(), is_name: true, count: 1, children: SmallVec::new() }
+        Self {
+            edge: SmallVec::from_slice(edge),
+            is_name: true,
+            count: 1,
+            children: SmallVec::new(),
+        }
     }
 
     /// The child whose edge begins with `byte`, or where it would stand.
     fn search(&self, byte: u8) -> Result<usize, usize> {
-        self.children.binary_search_by_key(&byte, |child| child.edge[0])
+        self.children.binary_search_by_key(&byte, |child| child.0)
     }
 
     fn child(&self, byte: u8) -> Option<&Self> {
-        self.search(byte).ok().map(|at| &*self.children[at])
+        self.search(byte).ok().map(|at| &*self.children[at].1)
     }
 }
 
@@ -144,11 +142,11 @@ fn with_name(root: &Arc<Node>, name: &[u8]) -> Arc<Node> {
         match at.search(byte) {
             Ok(place) => {
                 way.push((at, place));
-                at = &at.children[place];
+                at = &at.children[place].1;
             }
             Err(place) => {
                 let mut children = at.children.clone();
-                children.insert(place, Arc::new(Node::leaf(left)));
+                children.insert(place, (byte, Arc::new(Node::leaf(left))));
                 let edge = at.edge.clone();
                 break Node { edge, is_name: at.is_name, count: at.count + 1, children };
             }
@@ -156,8 +154,8 @@ fn with_name(root: &Arc<Node>, name: &[u8]) -> Arc<Node> {
     };
     while let Some((above, place)) = way.pop() {
         let mut children = above.children.clone();
-        let count = above.count - children[place].count + made.count;
-        children[place] = Arc::new(made);
+        let count = above.count - children[place].1.count + made.count;
+        children[place].1 = Arc::new(made);
         made = Node { edge: above.edge.clone(), is_name: above.is_name, count, children };
     }
     Arc::new(made)
@@ -166,18 +164,18 @@ fn with_name(root: &Arc<Node>, name: &[u8]) -> Arc<Node> {
 /// The node cut after `common` bytes of its edge, and a name that goes on with `left` there.
 fn split(node: &Arc<Node>, common: usize, left: &[u8]) -> Node {
     let lower = Node {
-        edge: node.edge[common..].into(),
+        edge: SmallVec::from_slice(&node.edge[common..]),
         is_name: node.is_name,
         count: node.count,
         children: node.children.clone(),
     };
-    let mut children: SmallVec<[Arc<Node>; 2]> = SmallVec::new();
-    children.push(Arc::new(lower));
+    let mut children = SmallVec::new();
+    children.push((lower.edge[0], Arc::new(lower)));
     if let Some(&byte) = left.first() {
-        let place = usize::from(children[0].edge[0] < byte);
-        children.insert(place, Arc::new(Node::leaf(left)));
+        let place = usize::from(node.edge[common] < byte);
+        children.insert(place, (byte, Arc::new(Node::leaf(left))));
     }
-    let edge = node.edge[..common].into();
+    let edge = SmallVec::from_slice(&node.edge[..common]);
     Node { edge, is_name: left.is_empty(), count: node.count + 1, children }
 }
 
@@ -189,10 +187,10 @@ impl Drop for Node {
     /// Frees a deep tree without recursion.
     fn drop(&mut self) {
         let mut freed: Vec<Arc<Self>> = Vec::new();
-        freed.extend(self.children.drain(..));
+        freed.extend(self.children.drain(..).map(|(_, child)| child));
         while let Some(node) = freed.pop() {
             if let Some(mut node) = Arc::into_inner(node) {
-                freed.extend(node.children.drain(..));
+                freed.extend(node.children.drain(..).map(|(_, child)| child));
             }
         }
     }
@@ -212,9 +210,9 @@ mod tests {
         if at.is_name() {
             out.push(read.clone());
         }
-        for byte in at.next_bytes() {
+        for (byte, next) in at.nexts() {
             read.push(byte);
-            names(at.next(byte).expect("a name goes on with it"), read, out);
+            names(next, read, out);
             read.pop();
         }
     }

@@ -290,11 +290,9 @@ pub(crate) fn has_unseen(
         if place.is_name() && machine.step(id, b'"')? != nothing {
             met += 1;
         }
-        for byte in place.next_bytes() {
+        for (byte, place) in place.nexts() {
             let rest = machine.step(id, byte)?;
-            if rest != nothing
-                && let Some(place) = place.next(byte)
-            {
+            if rest != nothing {
                 todo.push((rest, place));
             }
         }

@@ -43,6 +43,23 @@ impl IndexedTrie {
         if node == 0 { self.root[usize::from(byte)] } else { self.trie.child(node, byte) }
     }
 
+    /// The children of `node` that go on with one of some rising bytes, with what comes with these.
+    pub fn meet<T>(
+        &self,
+        node: u32,
+        bytes: impl Iterator<Item = (u8, T)>,
+    ) -> impl Iterator<Item = (u32, u8, T)> {
+        let mut children = self.trie.children(node).peekable();
+        bytes.filter_map(move |(byte, with)| {
+            if node == 0 {
+                return self.root[usize::from(byte)].map(|child| (child, byte, with));
+            }
+            while children.next_if(|&child| self.trie.byte(child) < byte).is_some() {}
+            let child = children.next_if(|&child| self.trie.byte(child) == byte)?;
+            Some((child, byte, with))
+        })
+    }
+
     pub(super) fn size_in_bytes(&self) -> usize {
         size_of_val(&*self.root) + self.trie.size_in_bytes()
     }
@@ -186,25 +203,81 @@ fn first_ends(text: &[u8]) -> impl Iterator<Item = usize> {
 fn has_repeated(text: &[u8], names: &[Name]) -> bool {
     let mut first_end: HashMap<&[u8], usize> = HashMap::new();
     for name in names {
-        match name.end {
-            Some(end) => {
-                let inside = &text[name.start..end];
-                let first = *first_end.entry(inside).or_insert(end);
-                if first + 1 < name.start {
-                    return true;
-                }
+        if let Some(end) = name.end {
+            let first = *first_end.entry(&text[name.start..end]).or_insert(end);
+            if first + 1 < name.start {
+                return true;
             }
-            None => {
-                let beginning = &text[name.start..];
-                if !beginning.is_empty()
-                    && first_end
-                        .iter()
-                        .any(|(whole, &end)| end + 1 < name.start && whole.starts_with(beginning))
-                {
-                    return true;
-                }
-            }
+            continue;
+        }
+        let beginning = &text[name.start..];
+        let is_beginning =
+            |(whole, &end): (&&[u8], &usize)| end + 1 < name.start && whole.starts_with(beginning);
+        if !beginning.is_empty() && first_end.iter().any(is_beginning) {
+            return true;
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::vocab::Vocabulary;
+
+    fn index(tokens: &[&str]) -> Vocabulary {
+        Vocabulary::new(tokens.iter().map(Some), [], []).expect("a vocabulary")
+    }
+
+    #[test]
+    fn tokens_are_found_by_the_names_in_them() {
+        let tokens = [
+            "a",
+            "\"",
+            "\"id\":",
+            ",\"id\":1,\"a",
+            "x\"id\"",
+            "{ \"\\\"\"",
+            "[\"id\"]",
+            "\"i\\",
+            "",
+        ];
+        let vocabulary = index(&tokens);
+        let quoted = vocabulary.quoted();
+        let mut found: Vec<(&[u8], Vec<u32>)> = Vec::new();
+        for text in [&b"id\""[..], b"a", b"\\\"\"", b"i\\", b"\"", b""] {
+            let node = quoted.names().trie().find(text);
+            found
+                .push((text, node.map_or(vec![], |at| quoted.names().trie().tokens_at(at).into())));
+        }
+        let expected: Vec<(&[u8], Vec<u32>)> = vec![
+            (b"id\"", vec![2, 3]),
+            (b"a", vec![3]),
+            (b"\\\"\"", vec![5]),
+            (b"i\\", vec![7]),
+            (b"\"", vec![]),
+            (b"", vec![]),
+        ];
+        assert_eq!(found, expected);
+        let mut all = quoted.tokens().trie().tokens().to_vec();
+        all.sort_unstable();
+        assert_eq!(all, [1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn tokens_that_may_have_a_name_twice_are_known() {
+        let tokens = [
+            "{\"a\":1,\"a\":",
+            "{\"ab\":1,\"a",
+            "{\"a\":1,\"ab",
+            "{\"a\":1,\"",
+            "\" \" \"",
+            "{\"a\":\"a\"",
+            "b\":1,\"b\"",
+        ];
+        let vocabulary = index(&tokens);
+        assert_eq!(vocabulary.quoted().repeated(), [0, 1]);
+        let rejoined = vocabulary.quoted().rejoined().iter();
+        let last = rejoined.filter(|it| it.token == 6).map(|it| (it.end, &*it.name, it.is_whole));
+        assert_eq!(last.collect::<Vec<_>>(), [(1, &b"b"[..], true)]);
+    }
 }
