@@ -11,6 +11,7 @@ use stencilm::{Budget, CompiledGrammar, Limits, Matcher, Store, Vocabulary};
 /// A schema and all texts of it.
 struct Case {
     schema: &'static str,
+    additional: Additional,
     sentences: BTreeSet<String>,
 }
 
@@ -57,7 +58,8 @@ fn cases() -> Vec<Case> {
     let words = ["", "a", "b", "aa", "ab", "ba", "bb"];
     let mut cases = Vec::new();
     let mut case = |schema, sentences: Vec<String>| {
-        cases.push(Case { schema, sentences: sentences.into_iter().collect() });
+        let sentences = sentences.into_iter().collect();
+        cases.push(Case { schema, additional: Additional::Last, sentences });
     };
     case(
         r#"{"type":"object","propertyNames":{"pattern":"^[ab]{0,2}$"},
@@ -114,6 +116,32 @@ fn cases() -> Vec<Case> {
             })
             .collect(),
     );
+    // Others come between the listed ones; those that must come are kept for the end.
+    let all = objects(&same_values(&["x", "y", "a", "b"], &one), 3, 9);
+    let is_in_order = |text: &String| match (text.find('x'), text.find('y')) {
+        (Some(x), Some(y)) => x < y,
+        _ => true,
+    };
+    cases.push(Case {
+        schema: r#"{"type":"object","properties":{"x":{"const":null},"y":{"const":null}},
+            "patternProperties":{"^[ab]$":{"const":null}},"additionalProperties":false,
+            "minProperties":3}"#,
+        additional: Additional::AfterRequired,
+        sentences: all.iter().filter(|text| is_in_order(text)).cloned().collect(),
+    });
+    let is_complete = |text: &&String| text.contains('x') && text.contains('y');
+    cases.push(Case {
+        schema: r#"{"type":"object","properties":{"x":{"const":null},"y":{"const":null}},
+            "patternProperties":{"^[ab]$":{"const":null}},"additionalProperties":false,
+            "required":["y","x"],"minProperties":3,"maxProperties":3}"#,
+        additional: Additional::Anywhere,
+        sentences: objects(&same_values(&["x", "y", "a", "b"], &one), 3, 3)
+            .iter()
+            .filter(|text| is_in_order(text))
+            .filter(is_complete)
+            .cloned()
+            .collect(),
+    });
     cases
 }
 
@@ -122,12 +150,16 @@ fn compile(
     tokens: &[Vec<u8>],
     limits: Limits,
 ) -> Result<Arc<CompiledGrammar>, TestCaseError> {
-    let options = JsonSchemaOptions {
-        whitespace: Whitespace::Compact,
-        additional: Additional::Last,
-        ..JsonSchemaOptions::default()
-    };
+    let options = options(Additional::Last);
     compile_with(schema, &options, tokens, limits)
+}
+
+fn options(additional: Additional) -> JsonSchemaOptions {
+    JsonSchemaOptions {
+        whitespace: Whitespace::Compact,
+        additional,
+        ..JsonSchemaOptions::default()
+    }
 }
 
 fn compile_with(
@@ -220,7 +252,7 @@ proptest! {
 
     #[test]
     fn masks_are_those_of_all_sentences(
-        which in 0_usize..7,
+        which in 0_usize..9,
         cuts in proptest::collection::vec((0_usize..10_000, 0_usize..200, 1_usize..14), 0..60),
         choices in proptest::collection::vec(0_usize..1_000, 1..16),
         is_small in proptest::bool::ANY,
@@ -233,7 +265,8 @@ proptest! {
             sentence[start..sentence.len().min(start + length)].to_owned()
         }).collect();
         let tokens = vocabulary(&pieces);
-        let compiled = compile(case.schema, &tokens, limits(is_small))?;
+        let options = options(case.additional);
+        let compiled = compile_with(case.schema, &options, &tokens, limits(is_small))?;
         let is_live = |text: &[u8]| {
             let Ok(text) = std::str::from_utf8(text) else { return false };
             case.sentences.range(text.to_owned()..).next().is_some_and(|next| next.starts_with(text))
