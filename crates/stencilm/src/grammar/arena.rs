@@ -44,35 +44,44 @@ pub struct Exprs {
     number_states: Interner<Arc<NumberState>>,
     /// The class of every scalar value.
     pub(crate) any: ClassId,
+    pub(crate) has_other_names: bool,
+    /// Whether the names outside a list might run out.
+    pub(crate) has_scarce_names: bool,
     bytes: usize,
 }
 
 /// What is known of an expression from its parts.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
-    flags: u8,
+    flags: u16,
     /// How deep choices, repetitions and the like nest; sequences cost nothing.
     depth: u16,
     hash: ContentHash,
 }
 
 /// The empty text matches.
-const NULLABLE: u8 = 1;
+const NULLABLE: u16 = 1;
 /// Rules, special tokens or member names inside.
-const CALLS: u8 = 2;
+const CALLS: u16 = 2;
 /// A rule or a special token may come first.
-const LEADING_CALL: u8 = 4;
+const LEADING_CALL: u16 = 4;
 /// `And` or `Not` inside, which can hide that nothing matches.
-const AND: u8 = 8;
+const AND: u16 = 8;
 /// The last part is a star.
-const ENDS_IN_STAR: u8 = 16;
+const ENDS_IN_STAR: u16 = 16;
+/// Whatever is read of a text, infinitely many texts go on. (Not all that have this are found.)
+const ENDLESS: u16 = 32;
+/// Inside a member name that may be one that its object does not list.
+const NAMING: u16 = 64;
+/// Whatever is read of the name, some name is left that never came.
+const FRESH: u16 = 128;
 
 impl Facts {
-    fn leaf(flags: u8, hash: ContentHash) -> Self {
+    fn leaf(flags: u16, hash: ContentHash) -> Self {
         Self { flags, depth: 0, hash }
     }
 
-    fn has(&self, flag: u8) -> bool {
+    fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
 }
@@ -100,6 +109,8 @@ impl Exprs {
             number_set_hashes: Vec::new(),
             number_states: Interner::default(),
             any,
+            has_other_names: false,
+            has_scarce_names: false,
             bytes: 0,
         };
         exprs.intern(Expr::Nothing);
@@ -205,6 +216,21 @@ impl Exprs {
     #[must_use]
     pub fn has_and(&self, id: ExprId) -> bool {
         self.facts[id.0 as usize].has(AND)
+    }
+
+    /// Whether it is plain to see that infinitely many texts go on, whatever is read of one.
+    pub(crate) fn is_endless(&self, id: ExprId) -> bool {
+        self.facts[id.0 as usize].has(ENDLESS)
+    }
+
+    /// Whether this is the rest of a member name that may be one that its object does not list.
+    pub(crate) fn is_naming(&self, id: ExprId) -> bool {
+        self.facts[id.0 as usize].has(NAMING)
+    }
+
+    /// Whether such a name can always go on to one that never came.
+    pub(crate) fn is_fresh(&self, id: ExprId) -> bool {
+        self.facts[id.0 as usize].has(FRESH)
     }
 
     /// How deep choices, repetitions and the like nest in each other.
@@ -371,38 +397,16 @@ impl Exprs {
             Expr::Token(name) => {
                 Facts::leaf(CALLS | LEADING_CALL, key.start(7).with(key, name.0.into()))
             }
-            Expr::Seq(a, b) => {
-                let (a, b) = (of(a), of(b));
-                let leading = if a.has(NULLABLE) { b.flags & LEADING_CALL } else { 0 };
-                Facts {
-                    flags: (a.flags & b.flags & NULLABLE)
-                        | ((a.flags | b.flags) & (CALLS | AND))
-                        | (a.flags & LEADING_CALL)
-                        | leading
-                        | (b.flags & ENDS_IN_STAR),
-                    depth: b.depth.max(a.depth.saturating_add(1)),
-                    hash: key.start(8).with_hash(key, a.hash).with_hash(key, b.hash),
-                }
-            }
-            Expr::Choice(list) => {
-                let mut facts = self.facts_of_list(key.start(9), list);
-                if self.list(list).iter().any(|&id| self.is_nullable(id)) {
-                    facts.flags |= NULLABLE;
-                }
-                facts
-            }
-            Expr::And(list) => {
-                let mut facts = self.facts_of_list(key.start(10), list);
-                facts.flags |= AND;
-                if self.list(list).iter().all(|&id| self.is_nullable(id)) {
-                    facts.flags |= NULLABLE;
-                }
-                facts
-            }
+            Expr::Seq(a, b) => self.facts_of_sequence(of(a), of(b)),
+            Expr::Choice(list) => self.facts_of_choice(list),
+            Expr::And(list) => self.facts_of_and(list),
             Expr::Repeat { body, min, max } => {
                 let body = of(body);
                 let counts = u64::from(min) << 32 | u64::from(max);
-                let mut flags = body.flags & !ENDS_IN_STAR;
+                let mut flags = body.flags & (NULLABLE | CALLS | LEADING_CALL | AND);
+                if max == UNBOUNDED {
+                    flags |= ENDLESS;
+                }
                 if min == 0 {
                     flags |= NULLABLE;
                     if max == UNBOUNDED {
@@ -424,8 +428,66 @@ impl Exprs {
             Expr::Call(rule) => {
                 Facts::leaf(CALLS | LEADING_CALL, key.start(13).with(key, rule.0.into()))
             }
-            Expr::Names { state, .. } => Facts::leaf(CALLS, key.start(14).with(key, state.into())),
+            Expr::Names { state, other, .. } => {
+                let naming = if other { NAMING | FRESH } else { FRESH };
+                Facts::leaf(CALLS | naming, key.start(14).with(key, state.into()))
+            }
+            Expr::OtherName(text) => {
+                let text = of(text);
+                let fresh = if text.has(ENDLESS) { FRESH } else { 0 };
+                Facts {
+                    flags: (text.flags & AND) | NAMING | fresh,
+                    depth: text.depth.saturating_add(1),
+                    hash: key.start(15).with_hash(key, text.hash),
+                }
+            }
         }
+    }
+
+    fn facts_of_sequence(&self, a: Facts, b: Facts) -> Facts {
+        let key = &self.key;
+        let leading = if a.has(NULLABLE) { b.flags & LEADING_CALL } else { 0 };
+        Facts {
+            flags: (a.flags & b.flags & NULLABLE)
+                | ((a.flags | b.flags) & (CALLS | AND))
+                | (a.flags & (LEADING_CALL | NAMING | FRESH))
+                | leading
+                | (b.flags & (ENDS_IN_STAR | ENDLESS)),
+            depth: b.depth.max(a.depth.saturating_add(1)),
+            hash: key.start(8).with_hash(key, a.hash).with_hash(key, b.hash),
+        }
+    }
+
+    fn facts_of_choice(&self, list: List) -> Facts {
+        let mut facts = self.facts_of_list(self.key.start(9), list);
+        let members = self.list(list).iter().map(|id| self.facts[id.0 as usize]);
+        for flag in [NULLABLE, NAMING] {
+            facts.flags |= if members.clone().any(|it| it.has(flag)) { flag } else { 0 };
+        }
+        facts.flags |= members.fold(ENDLESS | FRESH, |flags, it| flags & it.flags);
+        facts
+    }
+
+    fn facts_of_and(&self, list: List) -> Facts {
+        let mut facts = self.facts_of_list(self.key.start(10), list);
+        facts.flags |= AND;
+        if self.list(list).iter().all(|&id| self.is_nullable(id)) {
+            facts.flags |= NULLABLE;
+        }
+        // Finitely many refused texts take no end away.
+        let mut others = self.list(list).iter().filter(|&&id| !self.is_finite_not(id));
+        if let (Some(one), None) = (others.next(), others.next()) {
+            facts.flags |= self.facts[one.0 as usize].flags & ENDLESS;
+        }
+        facts
+    }
+
+    /// Whether this refuses finitely many texts.
+    fn is_finite_not(&self, id: ExprId) -> bool {
+        let Expr::Not(body) = self.get(id) else {
+            return false;
+        };
+        matches!(self.get(body), Expr::OneOf { .. } | Expr::Bytes { .. } | Expr::Empty)
     }
 
     fn class_hash(&self, kind: u64, class: ClassId, spelling: Spelling) -> ContentHash {

@@ -134,7 +134,45 @@ impl Exprs {
 
     /// The member names of an object; see [`Expr::Names`].
     pub fn names(&mut self, state: u32, low: u32, high: u32, depth: u32, other: bool) -> ExprId {
+        self.has_other_names |= other;
         self.intern(Expr::Names { state, low, high, depth, other })
+    }
+
+    /// A member name that its object does not list, spelled as JSON between its quotes
+    /// ([`Spelling::JsonCanonical`]), and its closing quote. See [`Expr::OtherName`].
+    pub fn other_name(&mut self, text: ExprId) -> ExprId {
+        if text == self.nothing() {
+            return text;
+        }
+        self.has_other_names = true;
+        self.has_scarce_names |= !self.is_endless(text);
+        self.intern(Expr::OtherName(text))
+    }
+
+    /// `id` with plain text for what is left of a name outside the list: the same texts, but
+    /// nobody remembers them.
+    pub(crate) fn unmarked(&mut self, id: ExprId) -> ExprId {
+        if !self.is_naming(id) {
+            return id;
+        }
+        match self.get(id) {
+            Expr::OtherName(text) => {
+                let quote = self.bytes(b"\"");
+                self.seq2(text, quote)
+            }
+            Expr::Seq(first, rest) => {
+                let first = self.unmarked(first);
+                self.seq2(first, rest)
+            }
+            Expr::Choice(list) => {
+                let mut members = self.list(list).to_vec();
+                for member in &mut members {
+                    *member = self.unmarked(*member);
+                }
+                self.choice(&members)
+            }
+            _ => id,
+        }
     }
 
     /// One after the other.

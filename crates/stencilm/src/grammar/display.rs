@@ -138,6 +138,11 @@ impl Exprs {
                 todo.push(Piece::Expr(body, Level::Atom));
             }
             Expr::Call(rule) => out.push_str(&name(rule)),
+            Expr::OtherName(text) => {
+                out.push_str("%name(");
+                todo.push(Piece::Text(")"));
+                todo.push(Piece::Expr(text, Level::Choice));
+            }
             Expr::Names { state, low, high, depth, other } => {
                 let others = if other { " or any other" } else { "" };
                 let _ = write!(out, "%names({state}: {low}..{high} from {depth}{others})");

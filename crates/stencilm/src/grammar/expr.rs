@@ -187,4 +187,7 @@ pub enum Expr {
         /// Whether names outside the list may come, too.
         other: bool,
     },
+    /// The rest of a member name that its object does not list, and its closing quote. The name is
+    /// remembered: none comes twice in one object.
+    OtherName(ExprId),
 }

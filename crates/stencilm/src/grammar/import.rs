@@ -36,7 +36,7 @@ impl Exprs {
         match self.get(id) {
             Expr::Seq(first, rest) => vec![first, rest],
             Expr::Choice(list) | Expr::And(list) => self.list(list).to_vec(),
-            Expr::Repeat { body, .. } | Expr::Not(body) => vec![body],
+            Expr::Repeat { body, .. } | Expr::Not(body) | Expr::OtherName(body) => vec![body],
             Expr::Nothing
             | Expr::Empty
             | Expr::Bytes { .. }
@@ -68,6 +68,7 @@ impl Exprs {
             }
             Expr::Repeat { body, min, max } => self.repeat(new(body), min, max),
             Expr::Not(body) => self.not(new(body)),
+            Expr::OtherName(text) => self.other_name(new(text)),
             Expr::Nothing
             | Expr::Empty
             | Expr::Bytes { .. }
@@ -126,6 +127,7 @@ impl Exprs {
             }
             Expr::Repeat { body, min, max } => self.repeat(new(body), min, max),
             Expr::Not(body) => self.not(new(body)),
+            Expr::OtherName(text) => self.other_name(new(text)),
             Expr::Call(rule) => self.call(rule),
             Expr::Names { state, low, high, depth, other } => {
                 self.names(state, low, high, depth, other)

@@ -85,6 +85,11 @@ impl Tables {
     }
 
     fn make_local(&mut self, id: ExprId, trie: TrieId, after: Places) -> Result<Local, Error> {
+        // What a text has piled up is not known here.
+        let plain = self.residuals.exprs.unmarked(id);
+        if plain != id {
+            return self.local(plain, trie, after);
+        }
         // Short cuts below say which tokens stay inside, not whether all of them can go on.
         let is_over_tokens = self.residuals.is_over_tokens();
         match self.residuals.exprs.get(id) {

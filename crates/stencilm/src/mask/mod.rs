@@ -13,8 +13,7 @@ mod walk;
 
 use std::sync::Arc;
 
-use crate::mask::few::Few;
-
+pub(crate) use few::Few;
 pub(crate) use tables::Tables;
 pub(crate) use view::ViewId;
 

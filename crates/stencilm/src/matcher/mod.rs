@@ -1,21 +1,18 @@
 //! A matcher: where one sequence of tokens stands in a grammar.
 
 mod draft;
+mod known;
 mod moving;
+mod names;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
-use hashbrown::HashSet;
-use rustc_hash::FxBuildHasher;
-use smallvec::SmallVec;
-
 use crate::compiled::{CompiledGrammar, Generation};
 use crate::error::Error;
-use crate::mask::{Mask, Tables, ViewId};
-use crate::stack::{
-    Exclusive, Frame, Item, Link, Shared, State, Stop, known_places_after, places_after,
-};
+use crate::mask::Tables;
+use crate::matcher::known::{Choices, find_choices, known_choices};
+use crate::stack::{Exclusive, Frame, Shared, State, Stop};
 use crate::vocab::Vocabulary;
 
 /// Where one sequence of tokens stands in a grammar.
@@ -34,7 +31,7 @@ pub struct Matcher {
 /// A set of tokens that may come next, cheap to keep.
 #[derive(Clone, Debug)]
 pub struct Allowed {
-    mask: Option<Arc<Mask>>,
+    choices: Option<Choices>,
     may_stop: bool,
     vocabulary: Arc<Vocabulary>,
 }
@@ -45,9 +42,12 @@ impl Allowed {
     /// # Panics
     /// If `out` has fewer words than the vocabulary.
     pub fn write(&self, out: &mut [u32]) {
-        match &self.mask {
-            Some(mask) => mask.write(out),
+        match &self.choices {
+            Some(choices) => choices.mask.write(out),
             None => out.fill(0),
+        }
+        for &id in self.removed() {
+            out[id as usize / 32] &= !(1 << (id % 32));
         }
         for &id in self.stops() {
             out[id as usize / 32] |= 1 << (id % 32);
@@ -55,15 +55,24 @@ impl Allowed {
     }
 
     /// The dense part of the set, one bit a token; none if all of it is in [`singles`](Self::singles).
+    /// The tokens in [`removed`](Self::removed) are none of the set.
     #[must_use]
     pub fn base(&self) -> Option<&[u32]> {
-        self.mask.as_ref().and_then(|mask| mask.base())
+        self.choices.as_ref().and_then(|choices| choices.mask.base())
+    }
+
+    /// Tokens of the dense part that may not come after all, sorted.
+    #[must_use]
+    pub fn removed(&self) -> &[u32] {
+        self.choices.as_ref().map_or(&[], |choices| &choices.removed)
     }
 
     /// The tokens beside the dense part.
     pub fn singles(&self) -> impl Iterator<Item = u32> + '_ {
-        let adds = self.mask.as_ref().map_or(&[][..], |mask| mask.singles());
-        adds.iter().chain(self.stops()).copied()
+        let adds = self.choices.as_ref().map_or(&[][..], |choices| choices.mask.singles());
+        let removed = self.removed();
+        let is_in = move |id: &&u32| removed.is_empty() || removed.binary_search(id).is_err();
+        adds.iter().filter(is_in).chain(self.stops()).copied()
     }
 
     fn stops(&self) -> &[u32] {
@@ -77,12 +86,12 @@ struct Step {
     state: State,
     /// A stop token was taken: nothing follows.
     has_stopped: bool,
-    mask: Option<Arc<Mask>>,
+    choices: Option<Choices>,
 }
 
 impl Step {
     fn at(state: State) -> Self {
-        Self { state, has_stopped: false, mask: None }
+        Self { state, has_stopped: false, choices: None }
     }
 }
 
@@ -121,26 +130,26 @@ impl Matcher {
     /// # Errors
     /// A limit.
     pub fn allowed(&mut self) -> Result<Allowed, Error> {
-        let mask = if self.now.has_stopped { None } else { Some(self.mask()?) };
-        Ok(self.allowed_with(mask))
+        let choices = if self.now.has_stopped { None } else { Some(self.choices()?) };
+        Ok(self.allowed_with(choices))
     }
 
     /// The tokens that may come next, if that is known already and no other thread is learning.
     pub fn known_allowed(&mut self) -> Option<Allowed> {
-        if self.now.mask.is_none() && !self.now.has_stopped {
+        if self.now.choices.is_none() && !self.now.has_stopped {
             if self.generation.is_retired() {
                 return None;
             }
             let tables = self.generation.tables.try_read().ok()?;
-            self.now.mask = Some(known_mask(&tables, &self.now.state)?);
+            self.now.choices = Some(known_choices(&tables, &self.now.state).ok()?);
         }
-        let mask = if self.now.has_stopped { None } else { self.now.mask.clone() };
-        Some(self.allowed_with(mask))
+        let choices = if self.now.has_stopped { None } else { self.now.choices.clone() };
+        Some(self.allowed_with(choices))
     }
 
-    fn allowed_with(&self, mask: Option<Arc<Mask>>) -> Allowed {
+    fn allowed_with(&self, choices: Option<Choices>) -> Allowed {
         let may_stop = self.now.state.may_end && !self.now.has_stopped;
-        Allowed { mask, may_stop, vocabulary: self.compiled.vocabulary().clone() }
+        Allowed { choices, may_stop, vocabulary: self.compiled.vocabulary().clone() }
     }
 
     /// Writes the tokens that may come next, one bit a token, bit *i % 32* of word *i / 32*. Words
@@ -168,7 +177,7 @@ impl Matcher {
         if self.now.state.may_end && self.compiled.vocabulary().stop_ids().contains(&token) {
             return Ok(true);
         }
-        Ok(self.mask()?.contains(token))
+        Ok(self.choices()?.contains(token))
     }
 
     /// Takes `token`. False, and no change, if it may not come next.
@@ -456,26 +465,28 @@ impl Matcher {
         })
     }
 
-    fn mask(&mut self) -> Result<Arc<Mask>, Error> {
-        if let Some(mask) = &self.now.mask {
-            return Ok(mask.clone());
+    fn choices(&mut self) -> Result<Choices, Error> {
+        if let Some(choices) = &self.now.choices {
+            return Ok(choices.clone());
         }
         self.catch_up();
         let known = {
             let tables = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
-            known_mask(&tables, &self.now.state)
+            known_choices(&tables, &self.now.state)
         };
-        let mask = if let Some(mask) = known {
-            mask
-        } else {
-            let state = &self.now.state;
-            self.exclusively(|tables| {
-                tables.begin_mask();
-                Ok(find_mask(tables, state)?)
-            })?
+        let choices = match known {
+            Ok(choices) => choices,
+            Err(Stop::Failed(error)) => return Err(*error),
+            Err(Stop::Unknown) => {
+                let state = &self.now.state;
+                self.exclusively(|tables| {
+                    tables.begin_mask();
+                    find_choices(tables, state)
+                })?
+            }
         };
-        self.now.mask = Some(mask.clone());
-        Ok(mask)
+        self.now.choices = Some(choices.clone());
+        Ok(choices)
     }
 
     /// The only byte that may come, if there is just one.
@@ -512,78 +523,4 @@ fn push_known(tables: &Tables, state: &State, bytes: &[u8]) -> Result<(State, us
         }
     }
     Ok((at, done))
-}
-
-/// Which frames were looked at below which views: in an ambiguous state many ways lead to one
-/// frame, and their number would double with its depth.
-#[derive(Default)]
-struct Met {
-    /// A single way needs no memory.
-    branched: bool,
-    seen: HashSet<(ViewId, *const Frame), FxBuildHasher>,
-}
-
-impl Met {
-    fn is_new(&mut self, view: ViewId, frame: &Arc<Frame>) -> bool {
-        self.branched |= frame.entries().len() > 1;
-        !self.branched || self.seen.insert((view, Arc::as_ptr(frame)))
-    }
-}
-
-/// The mask of a state, if all of it is known.
-fn known_mask(tables: &Tables, state: &State) -> Option<Arc<Mask>> {
-    let mut views: SmallVec<[ViewId; 4]> = SmallVec::new();
-    let mut met = Met::default();
-    for Item { id, link } in &state.items {
-        let view = tables.known_first_view(*id, known_places_after(&tables.residuals, link)?)?;
-        let mut todo: SmallVec<[(ViewId, &Link); 4]> = SmallVec::from_slice(&[(view, link)]);
-        while let Some((view, link)) = todo.pop() {
-            match link {
-                Some(frame) if tables.looks_deeper(view) => {
-                    if met.is_new(view, frame) {
-                        for (rest, link) in frame.entries() {
-                            let after = known_places_after(&tables.residuals, link)?;
-                            let below = tables.known_next_view(view, *rest, after)?;
-                            todo.push((below, link));
-                        }
-                    }
-                }
-                _ => views.push(view),
-            }
-        }
-    }
-    views.sort_unstable();
-    views.dedup();
-    tables.known_union(&views).cloned()
-}
-
-/// The mask of a state.
-fn find_mask(tables: &mut Tables, state: &State) -> Result<Arc<Mask>, Error> {
-    let mut views: Vec<ViewId> = Vec::new();
-    let mut met = Met::default();
-    let most = tables.limits().items;
-    for Item { id, link } in &state.items {
-        let after = places_after(&mut tables.residuals, link)?;
-        let view = tables.first_view(*id, after)?;
-        let mut todo: Vec<(ViewId, &Link)> = vec![(view, link)];
-        while let Some((view, link)) = todo.pop() {
-            match link {
-                Some(frame) if tables.looks_deeper(view) => {
-                    if met.is_new(view, frame) {
-                        for (rest, link) in frame.entries() {
-                            let after = places_after(&mut tables.residuals, link)?;
-                            todo.push((tables.next_view(view, *rest, after)?, link));
-                        }
-                    }
-                }
-                _ => views.push(view),
-            }
-            if views.len() + todo.len() > most {
-                return Err(Error::limit("items", most));
-            }
-        }
-    }
-    views.sort_unstable();
-    views.dedup();
-    Ok(tables.union_of_views(&views))
 }

@@ -98,6 +98,7 @@ impl Residuals {
             Expr::And(_)
             | Expr::Not(_)
             | Expr::Names { .. }
+            | Expr::OtherName(_)
             | Expr::Nothing
             | Expr::Empty
             | Expr::Bytes { .. }

@@ -63,7 +63,8 @@ impl Residuals {
             | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
-            | Expr::Names { .. } => false,
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => false,
         }
     }
 
@@ -109,7 +110,8 @@ impl Residuals {
             | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
-            | Expr::Names { .. } => self.exprs.nothing(),
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => self.exprs.nothing(),
         }
     }
 }

@@ -44,6 +44,10 @@ impl Residuals {
                     None => id,
                 }
             }
+            Expr::OtherName(text) => {
+                let text = self.clip(text)?;
+                self.exprs.other_name(text)
+            }
             Expr::Nothing
             | Expr::Empty
             | Expr::Bytes { .. }

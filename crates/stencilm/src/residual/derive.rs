@@ -84,6 +84,11 @@ impl Residuals {
                 self.partitions.by_label(|byte| Some(byte).filter(of_number))
             }
             Expr::Names { .. } => self.partition_of_names(id)?,
+            Expr::OtherName(text) => {
+                let text = self.partition(text)?;
+                let quote = self.partitions.single(b'"');
+                self.partitions.product(text, quote)
+            }
         };
         self.known(id).partition = Some(partition);
         Ok(partition)
@@ -169,6 +174,12 @@ impl Residuals {
             }
             Expr::Number { set, state } => self.exprs.after_number_byte(set, state, byte),
             Expr::Names { .. } => self.derive_names(id, byte)?,
+            Expr::OtherName(text) => {
+                let is_complete = byte == b'"' && self.exprs.is_nullable(text);
+                let rest = self.step(text, byte)?;
+                let rest = self.exprs.other_name(rest);
+                if is_complete { self.exprs.optional(rest) } else { rest }
+            }
         })
     }
 

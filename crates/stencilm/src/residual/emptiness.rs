@@ -133,6 +133,10 @@ impl Residuals {
                 let body = self.without_empty_parts(body)?;
                 Ok(self.exprs.not(body))
             }
+            Expr::OtherName(text) => {
+                let text = self.without_empty_parts(text)?;
+                Ok(self.exprs.other_name(text))
+            }
             Expr::Nothing
             | Expr::Empty
             | Expr::Bytes { .. }

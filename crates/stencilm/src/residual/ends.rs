@@ -174,6 +174,10 @@ impl Residuals {
             | Expr::Number { .. }
             | Expr::And(_)
             | Expr::Not(_) => self.read(search, look, (id, place, after))?,
+            Expr::OtherName(_) => {
+                let text = self.exprs.unmarked(id);
+                self.read(search, look, (text, place, after))?;
+            }
             Expr::Call(rule) => {
                 let body = self.body(rule)?;
                 self.read(search, look, (body, place, after))?;

@@ -366,6 +366,10 @@ impl Residuals {
                 }
                 First::of(bytes)
             }
+            Expr::OtherName(_) => {
+                let text = self.exprs.unmarked(id);
+                self.first(text, rules)?
+            }
             Expr::Number { set, state } => {
                 let nothing = self.exprs.nothing();
                 let leads = |byte: &u8| self.exprs.after_number_byte(set, state, *byte) != nothing;

@@ -52,12 +52,13 @@ impl Residuals {
             Lead::None => return None,
             Lead::Unknown => {}
         }
-        let Some(mut found) = self.find_loop(id, &mut FUEL.clone()) else {
+        let plain = self.exprs.unmarked(id);
+        let Some(mut found) = self.find_loop(plain, &mut FUEL.clone()) else {
             self.known(id).lead = Lead::None;
             return None;
         };
         let class = found.class.clone();
-        found.is_guarded = self.is_guarded(id, &class, &mut FUEL.clone());
+        found.is_guarded = self.is_guarded(plain, &class, &mut FUEL.clone());
         let found = Arc::new(found);
         self.known(id).lead = Lead::Loop(found.clone());
         Some(found)
@@ -106,7 +107,8 @@ impl Residuals {
             | Expr::Token(_)
             | Expr::Not(_)
             | Expr::Call(_)
-            | Expr::Names { .. } => None,
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => None,
         }
     }
 
@@ -237,7 +239,7 @@ impl Residuals {
                 self.exprs.list(list).iter().any(|&member| self.is_guarded(member, class, fuel))
             }
             Expr::Repeat { body, min, .. } => min > 0 && self.is_guarded(body, class, fuel),
-            Expr::Names { .. } => is_outside(b'"'),
+            Expr::Names { .. } | Expr::OtherName(_) => is_outside(b'"'),
             Expr::Empty
             | Expr::OneOf { .. }
             | Expr::Partial { .. }

@@ -18,6 +18,7 @@ mod partition;
 pub(crate) mod places;
 mod shortest;
 pub(crate) mod spell;
+pub(crate) mod words;
 
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ use crate::residual::liveness::Liveness;
 use crate::residual::loops::Loop;
 use crate::residual::partition::{PartitionId, Partitions};
 use crate::residual::shortest::Shape;
+use crate::residual::words::Words;
 use crate::vocab::Vocabulary;
 
 const UNKNOWN: u32 = u32::MAX;
@@ -104,6 +106,7 @@ pub(crate) struct Residuals {
     known: Vec<Known>,
     lengths: FxHashMap<ExprId, Option<Arc<Lengths>>>,
     length_bounds: FxHashMap<ExprId, Option<u32>>,
+    words: FxHashMap<(ExprId, bool), Words>,
     /// The most characters, the most bytes, and the most digits in a number, of one token: counters
     /// and remainders beyond are clipped.
     longest: (u32, u32, u32),
@@ -135,6 +138,7 @@ impl Residuals {
             known: Vec::new(),
             lengths: FxHashMap::default(),
             length_bounds: FxHashMap::default(),
+            words: FxHashMap::default(),
             longest,
             liveness: None,
         }
@@ -238,6 +242,7 @@ impl Residuals {
             + self.known.capacity() * size_of::<Known>()
             + self.bodies.len() * 24
             + self.liveness.as_ref().map_or(0, |liveness| liveness.size_in_bytes())
+            + self.words.len() * 24
     }
 
     fn check_size(&self) -> Result<(), Error> {

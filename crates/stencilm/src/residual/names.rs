@@ -108,7 +108,8 @@ impl Residuals {
             }
             let text = self.other_text(names, run)?;
             let text = self.step(text, byte)?;
-            return self.followed_by_other(run.state, text);
+            let name = self.exprs.other_name(text);
+            return self.followed_by_other(run.state, name);
         }
         let rules = self.rules.clone();
         let Some(first) = rules.next_name(run.state, low, high) else {
@@ -170,14 +171,34 @@ impl Residuals {
         Ok(text)
     }
 
-    fn followed_by_other(&mut self, state: u32, text: ExprId) -> Result<ExprId, Error> {
-        if text == self.exprs.nothing() {
-            return Ok(text);
+    fn followed_by_other(&mut self, state: u32, name: ExprId) -> Result<ExprId, Error> {
+        if name == self.exprs.nothing() {
+            return Ok(name);
         }
         let rules = self.rules.clone();
-        let quote = self.exprs.bytes(b"\"");
         let after = rules.after_other_name(state, &mut self.exprs)?;
-        Ok(self.exprs.seq(&[text, quote, after]))
+        Ok(self.exprs.seq2(name, after))
+    }
+
+    /// Whether the closing quote, which may come next in this name, ends one that its object does
+    /// not list.
+    pub(crate) fn ends_other_name(&self, id: ExprId) -> bool {
+        match self.exprs.get(id) {
+            Expr::OtherName(text) => self.exprs.is_nullable(text),
+            Expr::Names { state, low, high, depth, other } => {
+                let names = self.names.get(&self.rules.object_of(state));
+                let first =
+                    names.and_then(|&names| self.exprs.literal_ids(names).get(low as usize));
+                let is_listed = low < high
+                    && first.is_some_and(|&id| self.exprs.literal(id).len() == depth as usize);
+                other && !is_listed
+            }
+            Expr::Seq(first, _) => self.ends_other_name(first),
+            Expr::Choice(list) => {
+                self.exprs.list(list).iter().any(|&member| self.ends_other_name(member))
+            }
+            _ => false,
+        }
     }
 
     /// The names outside the list alone, as an expression without [`Expr::Names`].
@@ -186,6 +207,8 @@ impl Residuals {
         let text = self.other_text(names, run)?;
         let declared = self.exprs.one_of_run(names, run.low, run.high, run.depth);
         let text = self.exprs.minus(text, declared);
-        self.followed_by_other(run.state, text)
+        let quote = self.exprs.bytes(b"\"");
+        let name = self.exprs.seq2(text, quote);
+        self.followed_by_other(run.state, name)
     }
 }

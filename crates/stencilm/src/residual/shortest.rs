@@ -110,9 +110,11 @@ impl Residuals {
                 let shortest = u32::from(!self.exprs.is_nullable(id));
                 Shape { is_exact: false, ..exact(shortest, u32::MAX) }
             }
-            Expr::Not(_) | Expr::Token(_) | Expr::Call(_) | Expr::Names { .. } => {
-                Shape { is_exact: false, ..exact(0, u32::MAX) }
-            }
+            Expr::Not(_)
+            | Expr::Token(_)
+            | Expr::Call(_)
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => Shape { is_exact: false, ..exact(0, u32::MAX) },
         }
     }
 }

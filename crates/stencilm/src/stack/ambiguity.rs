@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, Exprs};
-use crate::stack::frame::{Frame, Link, entries_of, hash_of, is_same};
+use crate::stack::frame::{Frame, Link, entries_of, hash_of, is_same, seen_of};
+use crate::stack::seen::Seen;
 use crate::stack::state::{Item, State};
 use crate::stack::{Machine, Stop};
 
@@ -61,7 +62,7 @@ impl Closing {
     }
 }
 
-/// Equal expressions share one frame.
+/// Equal expressions share one frame, unless they remember different names.
 fn join_item(
     machine: &impl Machine,
     state: &mut State,
@@ -69,7 +70,10 @@ fn join_item(
     link: Link,
 ) -> Result<(), Stop> {
     let exprs = machine.exprs();
-    match state.items.iter_mut().find(|item| item.id == id) {
+    let seen = seen_of(&link);
+    let is_alike =
+        |item: &Item| item.id == id && seen_of(&item.link).map(Seen::hash) == seen.map(Seen::hash);
+    match state.items.iter_mut().find(|item| is_alike(item)) {
         Some(item) if is_same(&item.link, &link) => {}
         Some(item) => {
             let empty = exprs.empty();
@@ -78,7 +82,7 @@ fn join_item(
             if entries.len() > machine.most_items() {
                 return Err(Error::limit("items", machine.most_items()).into());
             }
-            item.link = Frame::of(&exprs.key, empty, entries);
+            item.link = Frame::with(&exprs.key, empty, entries, seen.cloned());
         }
         None => state.items.push(Item { id, link }),
     }
@@ -91,7 +95,7 @@ pub(super) fn simpler_link(machine: &impl Machine, id: ExprId, link: Link) -> Re
     let Some(star) = exprs.last_star(id) else {
         return Ok(link);
     };
-    let Some(frame) = &link else {
+    let Some(frame) = link.as_ref().filter(|frame| frame.seen().is_none()) else {
         return Ok(link);
     };
     let empty = exprs.empty();

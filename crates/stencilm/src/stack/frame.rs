@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::grammar::{ContentHash, ExprId, HashKey};
 use crate::residual::Residuals;
 use crate::residual::places::Places;
+use crate::stack::seen::Seen;
 
 /// Where a rule returns to; none at the end of the text.
 pub(crate) type Link = Option<Arc<Frame>>;
@@ -19,6 +20,8 @@ pub(crate) struct Frame {
     // Invariant: sorted by expression and by the hash of the link, different; an entry whose
     // expression is empty has no link, and stands for the end of the text.
     entries: SmallVec<[(ExprId, Link); 1]>,
+    /// The names that came in the object whose rest hangs on this frame; none for others.
+    seen: Option<Seen>,
     hash: ContentHash,
     /// Where a text may stand when the rule ends, for liveness over tokens; found when first
     /// asked for.
@@ -30,13 +33,24 @@ impl Frame {
     pub(crate) fn one(key: &HashKey, id: ExprId, link: Link) -> Arc<Self> {
         let hash = key.start(50).with(key, id.0.into()).with_hash(key, hash_of(key, &link));
         let entries = SmallVec::from_buf([(id, link)]);
-        Arc::new(Self { entries, hash, places: OnceLock::new() })
+        Arc::new(Self { entries, seen: None, hash, places: OnceLock::new() })
     }
 
     /// A frame for these callers, whose entries are flat; none if only the end of the text waits.
-    pub(crate) fn of(key: &HashKey, empty: ExprId, mut entries: Vec<(ExprId, Link)>) -> Link {
+    pub(crate) fn of(key: &HashKey, empty: ExprId, entries: Vec<(ExprId, Link)>) -> Link {
+        Self::with(key, empty, entries, None)
+    }
+
+    /// The same for the rest of an object that remembers names.
+    pub(crate) fn with(
+        key: &HashKey,
+        empty: ExprId,
+        mut entries: Vec<(ExprId, Link)>,
+        seen: Option<Seen>,
+    ) -> Link {
         if let [(id, None)] = entries[..]
             && id == empty
+            && seen.is_none()
         {
             return None;
         }
@@ -48,7 +62,29 @@ impl Frame {
         for (id, link) in &entries {
             hash = hash.with(key, id.0.into()).with_hash(key, hash_of(key, link));
         }
-        Some(Arc::new(Self { entries: entries.into(), hash, places: OnceLock::new() }))
+        if let Some(seen) = &seen {
+            hash = hash.with_hash(key, seen.hash());
+        }
+        Some(Arc::new(Self { entries: entries.into(), seen, hash, places: OnceLock::new() }))
+    }
+
+    /// The frame below the rest of an object after one more name.
+    pub(crate) fn after_name(key: &HashKey, empty: ExprId, link: &Link, name: &[u8]) -> Link {
+        let seen = match seen_of(link) {
+            Some(seen) => seen.with(key, name),
+            None => Seen::one(key, name),
+        };
+        Self::with(key, empty, entries_of(link, empty).into_vec(), Some(seen))
+    }
+
+    /// The names that came in the object whose rest hangs on this frame.
+    pub(crate) fn seen(&self) -> Option<&Seen> {
+        self.seen.as_ref()
+    }
+
+    /// Whether only the end of the text waits.
+    pub(crate) fn is_end(&self, empty: ExprId) -> bool {
+        matches!(self.entries[..], [(id, None)] if id == empty)
     }
 
     /// The callers.
@@ -63,6 +99,11 @@ pub(crate) fn entries_of(link: &Link, empty: ExprId) -> SmallVec<[(ExprId, Link)
         Some(frame) => frame.entries.clone(),
         None => SmallVec::from_buf([(empty, None)]),
     }
+}
+
+/// The names that are remembered for the rest of an object that hangs on a link.
+pub(crate) fn seen_of(link: &Link) -> Option<&Seen> {
+    link.as_ref().and_then(|frame| frame.seen())
 }
 
 /// Whether two links lead to the same callers. Hashes of 128 bits under a secret key decide.
@@ -84,6 +125,7 @@ pub(crate) fn hash_of(key: &HashKey, link: &Link) -> ContentHash {
 pub(crate) fn known_places_after(residuals: &Residuals, link: &Link) -> Option<Places> {
     match link {
         None => Some(Places::END),
+        Some(frame) if frame.is_end(residuals.exprs.empty()) => Some(Places::END),
         Some(_) if !residuals.is_over_tokens() => Some(Places::ANY),
         Some(frame) => frame.places.get().copied(),
     }

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::error::Error;
-use crate::grammar::{ExprId, RuleId};
+use crate::grammar::{ContentHash, ExprId, RuleId};
 use crate::residual::calls::Callee;
 use crate::stack::ambiguity::Closing;
-use crate::stack::frame::Link;
+use crate::stack::frame::{Link, seen_of};
+use crate::stack::seen::Seen;
 use crate::stack::state::{Item, State, make_frame};
 use crate::stack::{Machine, Stop};
 
@@ -15,7 +16,7 @@ use crate::stack::{Machine, Stop};
 pub(super) fn push(machine: &mut impl Machine, items: &[Item], byte: u8) -> Result<State, Stop> {
     let nothing = machine.exprs().nothing();
     let mut closing = Closing::default();
-    let mut waiting: BTreeMap<(u32, RuleId), Vec<(ExprId, Link)>> = BTreeMap::new();
+    let mut waiting = Waiting::default();
     for item in items {
         let rest = machine.step(item.id, byte)?;
         if rest != nothing {
@@ -24,7 +25,7 @@ pub(super) fn push(machine: &mut impl Machine, items: &[Item], byte: u8) -> Resu
         enter(machine, item.id, &item.link, &mut waiting)?;
     }
     let mut entered = 0;
-    while let Some(((_, rule), callers)) = waiting.pop_first() {
+    while let Some(((_, rule, _), callers)) = waiting.pop_first() {
         entered += 1;
         if entered > machine.most_items() {
             return Err(Error::limit("items", machine.most_items()).into());
@@ -40,11 +41,15 @@ pub(super) fn push(machine: &mut impl Machine, items: &[Item], byte: u8) -> Resu
     closing.finish(machine)
 }
 
+/// Callers by the rank and the rule that they call. What the rest of an object calls in tail
+/// position keeps its names, apart from callers with other names.
+type Waiting = BTreeMap<(u32, RuleId, Option<ContentHash>), Vec<(ExprId, Link)>>;
+
 fn enter(
     machine: &mut impl Machine,
     id: ExprId,
     link: &Link,
-    waiting: &mut BTreeMap<(u32, RuleId), Vec<(ExprId, Link)>>,
+    waiting: &mut Waiting,
 ) -> Result<(), Stop> {
     if !machine.exprs().has_leading_call(id) {
         return Ok(());
@@ -52,7 +57,9 @@ fn enter(
     for &(callee, rest) in machine.calls(id)?.iter() {
         if let Callee::Rule(rule) = callee {
             let rank = machine.rank(rule);
-            waiting.entry((rank, rule)).or_default().push((rest, link.clone()));
+            let is_tail = rest == machine.exprs().empty();
+            let seen = seen_of(link).filter(|_| is_tail).map(Seen::hash);
+            waiting.entry((rank, rule, seen)).or_default().push((rest, link.clone()));
         }
     }
     Ok(())

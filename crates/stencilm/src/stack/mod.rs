@@ -7,10 +7,13 @@
 mod ambiguity;
 mod frame;
 mod gather;
+mod name;
+mod seen;
 mod state;
 
-pub(crate) use frame::{Frame, Link, known_places_after, places_after};
-pub(crate) use state::{Item, State};
+pub(crate) use frame::{Frame, Link, known_places_after, places_after, seen_of};
+pub(crate) use seen::{Place, Seen};
+pub(crate) use state::{Item, State, has_unseen};
 
 use std::sync::Arc;
 
@@ -18,6 +21,7 @@ use crate::error::Error;
 use crate::grammar::{ExprId, Exprs, RuleId};
 use crate::mask::Tables;
 use crate::residual::calls::{Callee, Closure};
+use crate::residual::words::Words;
 
 /// Why a step could not be taken.
 #[derive(Debug)]
@@ -50,6 +54,10 @@ pub(crate) trait Machine {
     fn rank(&self, rule: RuleId) -> u32;
     /// The most items of one state, and entries of one frame.
     fn most_items(&self) -> usize;
+    /// Whether the closing quote ends a name that its object does not list.
+    fn ends_other_name(&self, id: ExprId) -> bool;
+    /// How many names `id` may still become, if fewer than `most` all of them.
+    fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop>;
 }
 
 /// Tables that other threads read, too: only what is known already.
@@ -87,6 +95,14 @@ impl Machine for Shared<'_> {
     fn most_items(&self) -> usize {
         self.0.limits().items
     }
+
+    fn ends_other_name(&self, id: ExprId) -> bool {
+        self.0.residuals.ends_other_name(id)
+    }
+
+    fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop> {
+        self.0.residuals.known_names_left(id, is_escaped, most).ok_or(Stop::Unknown)
+    }
 }
 
 impl Machine for Exclusive<'_> {
@@ -116,5 +132,13 @@ impl Machine for Exclusive<'_> {
 
     fn most_items(&self) -> usize {
         self.0.limits().items
+    }
+
+    fn ends_other_name(&self, id: ExprId) -> bool {
+        self.0.residuals.ends_other_name(id)
+    }
+
+    fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop> {
+        Ok(self.0.residuals.names_left(id, is_escaped, most)?)
     }
 }

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::error::Error;
-use crate::grammar::{ExprId, TokenName};
+use crate::grammar::{ExprId, Exprs, TokenName};
 use crate::residual::Residuals;
 use crate::residual::calls::{Closure, FrameRef};
 use crate::stack::ambiguity::Closing;
-use crate::stack::frame::{Frame, Link, entries_of, known_places_after, places_after};
+use crate::stack::frame::{
+    Frame, Link, entries_of, known_places_after, places_after, seen_of,
+};
 use crate::stack::gather;
+use crate::stack::name::NameSoFar;
+use crate::stack::seen::Place;
 use crate::stack::{Machine, Stop};
 
 /// What remains of an innermost rule, and where it returns to.
@@ -23,9 +27,12 @@ pub(crate) struct Item {
 /// Where a text stands in a grammar.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
-    // Invariant: different expressions, none empty; whatever a complete item returns to is here
-    // as an item of its own.
+    // Invariant: different expressions, unless they remember different names; none empty. Whatever
+    // a complete item returns to is here as an item of its own.
     pub(crate) items: SmallVec<[Item; 1]>,
+    // Invariant: open exactly if some item is inside a name that its object may not list. All such
+    // items began it at the same byte: a JSON text says by itself where its strings begin.
+    pub(crate) name: NameSoFar,
     /// Whether the text may end here.
     pub(crate) may_end: bool,
 }
@@ -34,7 +41,7 @@ impl State {
     /// At the beginning of `id`, if anything but the empty text matches.
     pub(crate) fn start(id: Option<ExprId>, accepts_empty: bool) -> Self {
         let items = id.map(|id| Item { id, link: None }).into_iter().collect();
-        Self { items, may_end: accepts_empty }
+        Self { items, may_end: accepts_empty, ..Self::default() }
     }
 
     /// Whether no text goes through this state.
@@ -51,7 +58,7 @@ impl State {
                 items.push(item.clone());
             }
         }
-        Some(Self { items, may_end: self.may_end })
+        Some(self.with_items(items, &residuals.exprs))
     }
 
     /// Without the items that no tokens complete, from between two of them.
@@ -66,11 +73,32 @@ impl State {
                 items.push(item.clone());
             }
         }
-        Ok(Self { items, may_end: self.may_end })
+        Ok(self.with_items(items, &residuals.exprs))
+    }
+
+    /// The same with these of its items.
+    fn with_items(&self, items: SmallVec<[Item; 1]>, exprs: &Exprs) -> Self {
+        let mut state = Self { items, ..self.clone() };
+        if !state.is_naming(exprs) {
+            state.name = NameSoFar::default();
+        }
+        state
     }
 
     /// The state after `byte`; dead if it may not come.
     pub(crate) fn push(&self, machine: &mut impl Machine, byte: u8) -> Result<Self, Stop> {
+        if self.name.is_open() {
+            return self.push_in_name(machine, byte);
+        }
+        let mut next = self.step(machine, byte)?;
+        if next.is_naming(machine.exprs()) {
+            next.name.begin();
+        }
+        Ok(next)
+    }
+
+    /// The state after `byte`, of names nothing but what is below the items.
+    fn step(&self, machine: &mut impl Machine, byte: u8) -> Result<Self, Stop> {
         let [item] = &self.items[..] else {
             return gather::push(machine, &self.items, byte);
         };
@@ -85,7 +113,7 @@ impl State {
         }
         if rest != empty && !machine.exprs().is_nullable(rest) {
             let item = Item { id: rest, link: item.link.clone() };
-            return Ok(Self { items: smallvec![item], may_end: false });
+            return Ok(Self::of(item));
         }
         let mut closing = Closing::default();
         closing.add(rest, item.link.clone());
@@ -103,21 +131,121 @@ impl State {
         if exprs.has_leading_call(item.id) {
             return false;
         }
+        if self.name.is_open() {
+            return self.push_in_name_in_place(residuals, byte);
+        }
         match residuals.known_step(item.id, byte) {
             Some(rest) if rest != exprs.nothing() && !exprs.is_nullable(rest) => {
                 item.id = rest;
                 self.may_end = false;
+                if exprs.is_naming(rest) {
+                    self.name.begin();
+                }
                 true
             }
             _ => false,
         }
     }
 
+    /// The same inside a name, where it is no matter which names came before.
+    fn push_in_name_in_place(&mut self, residuals: &Residuals, byte: u8) -> bool {
+        let [item] = &mut self.items[..] else {
+            return false;
+        };
+        let exprs = &residuals.exprs;
+        let Some(rest) = residuals.known_step(item.id, byte) else {
+            return false;
+        };
+        if rest == exprs.nothing() || exprs.is_nullable(rest) {
+            return false;
+        }
+        if self.name.ends_with(byte) {
+            if exprs.is_naming(rest) || residuals.ends_other_name(item.id) {
+                return false;
+            }
+            self.name = NameSoFar::default();
+        } else {
+            if !exprs.is_naming(rest) || (!exprs.is_fresh(rest) && seen_of(&item.link).is_some()) {
+                return false;
+            }
+            self.name.push(byte);
+        }
+        item.id = rest;
+        true
+    }
+
+    fn of(item: Item) -> Self {
+        Self { items: smallvec![item], ..Self::default() }
+    }
+
+    /// Whether some item is inside a name that its object may not list.
+    fn is_naming(&self, exprs: &Exprs) -> bool {
+        self.items.iter().any(|item| exprs.is_naming(item.id))
+    }
+
+    /// The state after a byte of a name, or after its closing quote.
+    fn push_in_name(&self, machine: &mut impl Machine, byte: u8) -> Result<Self, Stop> {
+        if self.name.ends_with(byte) {
+            let mut next = self.after_name(machine).step(machine, byte)?;
+            if next.is_naming(machine.exprs()) {
+                next.name.begin();
+            }
+            return Ok(next);
+        }
+        let mut next = self.step(machine, byte)?;
+        if !next.is_naming(machine.exprs()) {
+            return Ok(next);
+        }
+        next.name = self.name.clone();
+        next.name.push(byte);
+        let mut name = None;
+        let mut kept = SmallVec::new();
+        for item in std::mem::take(&mut next.items) {
+            let exprs = machine.exprs();
+            let is_scarce = exprs.is_naming(item.id) && !exprs.is_fresh(item.id);
+            if let Some(seen) = seen_of(&item.link).filter(|_| is_scarce) {
+                let name = name.get_or_insert_with(|| next.name.bytes());
+                let is_escaped = next.name.is_escaped();
+                if let Some(place) = seen.find(name)
+                    && !has_unseen(machine, item.id, is_escaped, place)?
+                {
+                    continue;
+                }
+            }
+            kept.push(item);
+        }
+        next.items = kept;
+        if !next.is_naming(machine.exprs()) {
+            next.name = NameSoFar::default();
+        }
+        Ok(next)
+    }
+
+    /// The state before a closing quote, where the name is remembered already: without the items
+    /// whose object had it before.
+    fn after_name(&self, machine: &impl Machine) -> Self {
+        let (key, empty) = (machine.exprs().key, machine.exprs().empty());
+        let mut name = None;
+        let mut state = Self::default();
+        for item in &self.items {
+            let mut item = item.clone();
+            if machine.ends_other_name(item.id) {
+                let name = name.get_or_insert_with(|| self.name.bytes());
+                if seen_of(&item.link).is_some_and(|seen| seen.contains(name)) {
+                    continue;
+                }
+                item.link = Frame::after_name(&key, empty, &item.link, name);
+            }
+            state.items.push(item);
+        }
+        state
+    }
+
     /// The state after a special token; dead if it may not come.
     pub(crate) fn push_special(
         &self,
         machine: &mut impl Machine,
-        is_token: impl Fn(&crate::grammar::Exprs, TokenName) -> bool,
+        is_token: impl Fn(&Exprs, TokenName) -> bool,
     ) -> Result<Self, Stop> {
         let mut closing = Closing::default();
         for item in &self.items {
@@ -165,8 +293,49 @@ impl State {
                 }
             }
         }
+        if self.name.is_open() {
+            let mut live = crate::grammar::ByteSet::EMPTY;
+            for byte in bytes.iter() {
+                if !self.push(machine, byte)?.is_dead() {
+                    live.insert(byte);
+                }
+            }
+            bytes = live;
+        }
         Ok(bytes)
     }
+}
+
+/// Whether the name that `id` is inside of may become one that is not among those at `place`.
+pub(crate) fn has_unseen(
+    machine: &mut impl Machine,
+    id: ExprId,
+    is_escaped: bool,
+    place: Place<'_>,
+) -> Result<bool, Stop> {
+    if machine.exprs().is_fresh(id) {
+        return Ok(true);
+    }
+    let words = machine.names_left(id, is_escaped, place.count().saturating_add(1))?;
+    if words.count > place.count() {
+        return Ok(true);
+    }
+    // Names that came may be none of those that may come now.
+    let nothing = machine.exprs().nothing();
+    let mut met = 0;
+    let mut todo = vec![(id, place)];
+    while let Some((id, place)) = todo.pop() {
+        if place.is_name() && machine.step(id, b'"')? != nothing {
+            met += 1;
+        }
+        for (byte, place) in place.nexts() {
+            let rest = machine.step(id, byte)?;
+            if rest != nothing {
+                todo.push((rest, place));
+            }
+        }
+    }
+    Ok(words.count > met)
 }
 
 /// The usual step: one item, whose calls were found before.
@@ -204,7 +373,7 @@ fn push_closure(
         (None, None) => Ok(State::default()),
         (Some((id, link)), None) => {
             if !machine.exprs().is_nullable(id) {
-                return Ok(State { items: smallvec![Item { id, link }], may_end: false });
+                return Ok(State::of(Item { id, link }));
             }
             let mut closing = Closing::default();
             closing.add(id, link);
@@ -283,6 +452,13 @@ pub(super) fn make_frame(
     let exprs = machine.exprs();
     let empty = exprs.empty();
     let mut entries = Vec::with_capacity(callers.len());
+    // In tail position the rest of an object goes on with the names that it has.
+    let seen =
+        callers.iter().find_map(|(id, link)| seen_of(link).filter(|_| *id == empty).cloned());
+    debug_assert!(
+        seen.is_none() || callers.iter().all(|(id, link)| *id == empty && seen_of(link).is_some()),
+        "only the rest of an object calls what goes on with it"
+    );
     for (id, link) in callers {
         if id == empty {
             entries.extend(entries_of(&link, empty));
@@ -294,5 +470,5 @@ pub(super) fn make_frame(
     if entries.len() > machine.most_items() {
         return Err(Error::limit("items", machine.most_items()).into());
     }
-    Ok(Frame::of(&exprs.key, empty, entries))
+    Ok(Frame::with(&exprs.key, empty, entries, seen))
 }

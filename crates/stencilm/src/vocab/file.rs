@@ -25,7 +25,7 @@ impl Vocabulary {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut content = Vec::new();
         let texts = &self.texts;
-        let order = self.trie.tokens();
+        let order = self.trie().tokens();
         let counts =
             [texts.bytes().len(), order.len(), self.stop.len(), self.special.len()].map(to_u32);
         put_words(&mut content, &[self.size()]);

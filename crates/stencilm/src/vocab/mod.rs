@@ -10,6 +10,7 @@ mod bits;
 mod characters;
 mod file;
 mod points;
+mod quoted;
 mod sieve;
 mod texts;
 mod tiling;
@@ -24,6 +25,7 @@ use crate::{
 };
 
 pub use below::Below;
+pub use quoted::{IndexedTrie, Quoted, Rejoined};
 pub use sieve::Sieve;
 pub use tiling::Tiling;
 pub use trie::Trie;
@@ -58,11 +60,11 @@ pub struct Vocabulary {
     special: Box<[(String, u32)]>,
     // Invariant: rising, distinct, below the size.
     stop: Box<[u32]>,
-    trie: Trie,
-    root_children: Box<[Option<u32>; 256]>,
+    trie: IndexedTrie,
     below: BelowIndex,
     characters: Characters,
     sieves: SieveIndex,
+    quoted: Quoted,
     spellable: ByteSet,
     used: ByteSet,
     tiling: Option<Tiling>,
@@ -103,10 +105,8 @@ impl Vocabulary {
         let special = checked_special(special, texts.len())?;
         let stop = checked_stop(stop, texts.len())?;
         let trie = Trie::from_sorted(order.iter().map(|&id| (texts.of(id), id)));
-        let mut root_children = Box::new([None; 256]);
         let mut spellable = ByteSet::EMPTY;
         for child in trie.children(0) {
-            root_children[usize::from(trie.byte(child))] = Some(child);
             if !trie.tokens_at(child).is_empty() {
                 spellable.insert(trie.byte(child));
             }
@@ -122,11 +122,11 @@ impl Vocabulary {
             below: BelowIndex::of(&trie, &characters),
             sieves: SieveIndex::of(&texts, &characters, order),
             tiling: Tiling::of(&trie, &spellable),
+            quoted: Quoted::of(&texts, order),
             texts,
             special,
             stop,
-            trie,
-            root_children,
+            trie: IndexedTrie::new(trie),
             characters,
             spellable,
             used,
@@ -188,6 +188,12 @@ impl Vocabulary {
     /// All tokens that spell at least one byte.
     #[must_use]
     pub fn trie(&self) -> &Trie {
+        self.trie.trie()
+    }
+
+    /// The trie with an index of its root's children.
+    #[must_use]
+    pub fn indexed_trie(&self) -> &IndexedTrie {
         &self.trie
     }
 
@@ -195,7 +201,7 @@ impl Vocabulary {
     #[must_use]
     #[inline]
     pub fn root_child(&self, byte: u8) -> Option<u32> {
-        self.root_children[usize::from(byte)]
+        self.trie.child(0, byte)
     }
 
     /// What occurs strictly below a node of the trie. Known for nodes with at least eight
@@ -232,7 +238,13 @@ impl Vocabulary {
     /// ```
     #[must_use]
     pub fn sieve(&self, class: &CharSet, max_chars: Option<u32>) -> Sieve {
-        self.sieves.sieve(class, max_chars, self.trie.tokens())
+        self.sieves.sieve(class, max_chars, self.trie().tokens())
+    }
+
+    /// The tokens with quotes, by the member names in them.
+    #[must_use]
+    pub fn quoted(&self) -> &Quoted {
+        &self.quoted
     }
 
     /// The most characters that one token touches.
@@ -294,13 +306,13 @@ impl Vocabulary {
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         size_of::<Self>()
-            + size_of_val(&*self.root_children)
             + self.texts.size_in_bytes()
             + self.trie.size_in_bytes()
             + self.below.size_in_bytes()
             + self.characters.size_in_bytes()
             + self.sieves.size_in_bytes()
             + self.tiling.as_ref().map_or(0, Tiling::size_in_bytes)
+            + self.quoted.size_in_bytes()
     }
 }
 

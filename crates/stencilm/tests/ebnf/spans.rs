@@ -95,7 +95,8 @@ fn spans(
         | Expr::Partial { .. }
         | Expr::Number { .. }
         | Expr::Token(_)
-        | Expr::Names { .. } => {}
+        | Expr::Names { .. }
+        | Expr::OtherName(_) => {}
     }
     done.insert(id, found.clone());
     found

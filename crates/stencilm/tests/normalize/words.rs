@@ -165,7 +165,8 @@ fn words_of_expr(
         | Expr::Partial { .. }
         | Expr::Number { .. }
         | Expr::Token(_)
-        | Expr::Names { .. } => Words::none(),
+        | Expr::Names { .. }
+        | Expr::OtherName(_) => Words::none(),
     };
     done.insert(id, words.clone());
     words

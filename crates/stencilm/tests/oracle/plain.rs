@@ -99,7 +99,10 @@ impl Tree {
                 Self::Repeat(Box::new(Self::read(exprs, body)), min, max)
             }
             Expr::Call(rule) => Self::Call(rule.0 as usize),
-            Expr::Partial { .. } | Expr::Number { .. } | Expr::Names { .. } => {
+            Expr::Partial { .. }
+            | Expr::Number { .. }
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => {
                 panic!("no grammar that a person wrote has {}", exprs.show(id))
             }
         }

@@ -72,7 +72,8 @@ impl Judge<'_> {
             | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
-            | Expr::Names { .. } => {
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => {
                 panic!("this judge knows whole texts without rules only")
             }
         };

@@ -1,5 +1,5 @@
 //! A slow recogniser for grammars given by `Rules`: for each expression and place the set of
-//! places where a match ends. It shares no code with the engine.
+//! places where a match ends. It shares no code with the engine, and remembers no names.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -112,6 +112,11 @@ impl Recogniser {
                 self.member(state, low, high, other, at)
             }
             Expr::Names { .. } => unreachable!("names begin at their first byte"),
+            Expr::OtherName(text) => {
+                let ends = self.ends(text, at);
+                let closed = ends.iter().filter(|&&end| self.text.get(end) == Some(&b'"'));
+                closed.map(|end| end + 1).collect()
+            }
         }
     }
 

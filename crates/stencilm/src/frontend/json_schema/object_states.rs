@@ -30,6 +30,8 @@ pub(crate) struct At {
     pub(crate) seen: SeenId,
     /// The members so far, as far as they are counted.
     pub(crate) count: u32,
+    /// The names so far that are not listed, where there are only so many.
+    pub(crate) others: u32,
     pub(crate) is_first: bool,
 }
 
@@ -74,11 +76,21 @@ pub(crate) type Step = (TermId, At);
 impl ObjectTable {
     /// After the opening brace.
     pub(crate) fn start(&self) -> At {
-        At { formula: self.formula, next: 0, seen: SeenId(0), count: 0, is_first: true }
+        At { formula: self.formula, next: 0, seen: SeenId(0), count: 0, others: 0, is_first: true }
     }
 
     fn is_ordered(&self, member: u32) -> bool {
         member < self.ordered
+    }
+
+    /// How many more names that are not listed may come.
+    pub(crate) fn others_left(&self, at: At) -> u32 {
+        if self.others == UNBOUNDED { UNBOUNDED } else { self.others.saturating_sub(at.others) }
+    }
+
+    /// The names that are not listed, after one more.
+    pub(crate) fn one_more(&self, at: At) -> u32 {
+        if self.others == UNBOUNDED { 0 } else { at.others + 1 }
     }
 
     pub(crate) fn counted(&self, at: At) -> u32 {
@@ -140,7 +152,9 @@ impl Schemas {
         }
         let mut classes = Vec::new();
         for class in 0..table.classes.len() {
-            if may_be_other && !self.steps(table, at, Name::Class(class))?.is_empty() {
+            if may_be_other
+                && table.others_left(at) > 0
+                && !self.steps(table, at, Name::Class(class))?.is_empty() {
                 classes.push(class);
             }
         }
@@ -214,7 +228,7 @@ impl Schemas {
         match name {
             Name::Member(member) if table.is_ordered(member) => after.next = member + 1,
             Name::Member(member) => after.seen = self.with_seen(at.seen, member),
-            Name::Class(_) => {}
+            Name::Class(_) => after.others = table.one_more(at),
         }
         let is_other = !matches!(name, Name::Member(member) if table.is_ordered(member));
         if is_other

@@ -9,10 +9,13 @@ use crate::frontend::json_schema::formula::{Formula, FormulaId};
 use crate::frontend::json_schema::name_set::{NameAtom, NameSet};
 use crate::frontend::json_schema::options::KeyOrder;
 use crate::frontend::json_schema::schemas::Schemas;
+use crate::frontend::json_schema::text_exprs;
 use crate::frontend::json_schema::shape::{
     ANY, Exists, NEVER, ObjectShape, Refusal, StringShape, TermId, TextId,
 };
 use crate::grammar::{Exprs, Spelling, UNBOUNDED};
+use crate::residual::emptiness::without_empty_parts;
+use crate::residual::words::count_words;
 
 /// Names up to which a class of names that are not listed becomes a list.
 const FEW_NAMES: usize = 64;
@@ -33,6 +36,9 @@ pub(crate) struct ObjectTable {
     pub(crate) leaves: FxHashMap<FormulaId, Leaf>,
     /// The names that are not listed.
     pub(crate) classes: Vec<NameClass>,
+    /// How many names that are not listed there are; [`UNBOUNDED`] for more than there can be
+    /// rules.
+    pub(crate) others: u32,
     /// How far members have to be counted.
     pub(crate) most_counted: u32,
     /// Whether some part asks for members that it does not name, or counts them: then all parts
@@ -164,6 +170,7 @@ impl Schemas {
         }
         let most_counted = objects.iter().map(|(_, object)| counted(object)).max().unwrap_or(0);
         merge_classes(&mut classes, &mut leaves);
+        drop_refused(&mut classes, &mut leaves);
         let mut sorted: Vec<(Box<[u8]>, u32)> = Vec::with_capacity(names.len());
         for (at, &name) in names.iter().enumerate() {
             sorted.push((spelled(self.texts.get(name)), index(at)));
@@ -174,8 +181,10 @@ impl Schemas {
         for (place, &member) in member_at.iter().enumerate() {
             place_of[member as usize] = index(place);
         }
+        let others = self.count_others(&classes, &sorted)?;
         Ok(ObjectTable {
             formula,
+            others,
             names: sorted,
             member_at,
             place_of,
@@ -186,6 +195,27 @@ impl Schemas {
             classes,
             most_counted,
         })
+    }
+
+    fn count_others(
+        &mut self,
+        classes: &[NameClass],
+        listed: &[Box<[u8]>],
+    ) -> Result<u32, Error> {
+        if classes.iter().any(NameClass::is_every_name) {
+            return Ok(UNBOUNDED);
+        }
+        let mut budget = self.budget.clone();
+        let mut exprs = Exprs::default();
+        let mut names = Vec::with_capacity(classes.len());
+        for class in classes {
+            names.push(text_exprs::other_name(self, class, listed, &mut exprs, &mut budget)?);
+        }
+        let names = exprs.choice(&names);
+        let names = without_empty_parts(&mut exprs, names, &budget)?;
+        let most = index(budget.limits.rules);
+        let count = count_words(&mut exprs, names, most, &budget)?;
+        Ok(if count < most { count } else { UNBOUNDED })
     }
 
     #[expect(clippy::type_complexity, reason = "two lists of parts with their ids")]
@@ -387,6 +417,20 @@ impl Schemas {
         let classes: Vec<bool> =
             classes.iter().map(|class| exists.set.covers(&class.set)).collect();
         Ok(Leaf::Exists { value: exists.value, members, classes })
+    }
+}
+
+/// Leaves out classes whose names no object may have.
+fn drop_refused(classes: &mut Vec<NameClass>, leaves: &mut FxHashMap<FormulaId, Leaf>) {
+    if leaves.len() != 1 {
+        return;
+    }
+    for leaf in leaves.values_mut() {
+        if let Leaf::Rules { classes: values, .. } = leaf {
+            let mut flags = values.iter().map(|&value| value != NEVER);
+            classes.retain(|_| flags.next() == Some(true));
+            values.retain(|&value| value != NEVER);
+        }
     }
 }
 

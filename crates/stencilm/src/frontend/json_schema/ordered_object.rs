@@ -112,9 +112,10 @@ impl OrderedObject {
             first = last;
         }
         let mut last = last;
-        if !self.has_others && at.count < self.min {
+        let left = self.others_left(at);
+        if left < UNBOUNDED && at.count < self.min {
             // Each member that is passed over is one fewer.
-            let missing = self.min - at.count;
+            let missing = (self.min - at.count).saturating_sub(left);
             let enough = |member: u32| self.alive_from[member as usize] >= missing;
             let run = first..=last;
             if !run.clone().any(enough) {
@@ -144,7 +145,18 @@ impl OrderedObject {
                 self.required_from[at.next as usize] == 0
             }
         };
-        self.has_others && is_place && !self.is_full(at)
+        let left = self.others_left(at);
+        let is_enough = match self.additional {
+            // No listed name comes after it.
+            Additional::Last => left >= self.min.saturating_sub(at.count),
+            Additional::Anywhere | Additional::AfterRequired => true,
+        };
+        left > 0 && is_enough && is_place && !self.is_full(at)
+    }
+
+    /// How many more names that are not listed may come.
+    fn others_left(&self, at: At) -> u32 {
+        if self.has_others { self.table.others_left(at) } else { 0 }
     }
 
     /// Where the object stands after a member.
@@ -154,9 +166,10 @@ impl OrderedObject {
 
     /// Where the object stands after a name that is not listed.
     pub(crate) fn after_other(&self, at: At) -> At {
+        let after = At { others: self.table.one_more(at), ..self.counted(at) };
         match self.additional {
-            Additional::Last => At { next: self.len(), ..self.counted(at) },
-            Additional::Anywhere | Additional::AfterRequired => self.counted(at),
+            Additional::Last => At { next: self.len(), ..after },
+            Additional::Anywhere | Additional::AfterRequired => after,
         }
     }
 

@@ -106,7 +106,7 @@ impl Schemas {
                 "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf"
                     if self.options.numbers == Numbers::Plain =>
                 {
-                    let text = format!("{keyword}: numbers are written without an exponent");
+                    let text = format!("{keyword}: integers are written without an exponent");
                     report.narrower.push((pointer, text));
                 }
                 "enum" | "const" if is_assertion(keyword, dialect) => {

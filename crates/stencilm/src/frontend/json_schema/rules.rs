@@ -189,7 +189,11 @@ impl Machine {
                 let at = self.schemas.reach.tables[object as usize].start();
                 let open = exprs.bytes(b"{");
                 let state = self.rule(Rule::Members { object, at, depth })?;
-                let rest = self.members(state.0, exprs)?;
+                // An object that remembers names is a rule of its own: what is inside one name is
+                // inside names of one object.
+                let has_others = !self.schemas.reach.tables[object as usize].classes.is_empty();
+                let rest =
+                    if has_others { exprs.call(state) } else { self.members(state.0, exprs)? };
                 choices.push(exprs.seq(&[open, rest]));
             }
         }
@@ -383,12 +387,11 @@ impl Machine {
     ) -> Result<ExprId, Error> {
         let table = object.table();
         let mut budget = self.schemas.budget.clone();
-        let name = text_exprs::name(&self.schemas, &table.classes[class], exprs, &mut budget)?;
-        let listed = exprs.one_of(table.names.iter().map(|name| &**name));
-        let name = exprs.minus(name, listed);
-        let quote = exprs.bytes(b"\"");
+        let class_names = &table.classes[class];
+        let name = text_exprs::other_name(&self.schemas, class_names, &table.names, exprs, &mut budget)?;
+        let name = exprs.other_name(name);
         let rest = self.after(object, number, at, depth, Name::Class(class), exprs)?;
-        Ok(exprs.seq(&[name, quote, rest]))
+        Ok(exprs.seq2(name, rest))
     }
 
     /// What follows the closing quote of a name.

@@ -323,7 +323,7 @@ impl Schemas {
         }
         for &class in &classes {
             if self.is_alive(class)? {
-                possible = UNBOUNDED;
+                possible = possible.saturating_add(table.others_left(search.at));
             }
         }
         if required > room || possible < need {

@@ -19,8 +19,21 @@ pub(crate) fn string(
     Ok(exprs.seq(&[quote, inside, quote]))
 }
 
+/// A member name of a class that is not one of those listed, without its quotes.
+pub(crate) fn other_name(
+    schemas: &Schemas,
+    class: &NameClass,
+    listed: &[Box<[u8]>],
+    exprs: &mut Exprs,
+    budget: &mut Budget,
+) -> Result<ExprId, Error> {
+    let name = name(schemas, class, exprs, budget)?;
+    let listed = exprs.one_of(listed.iter().map(|name| &**name));
+    Ok(exprs.minus(name, listed))
+}
+
 /// A member name of a class, without its quotes.
-pub(crate) fn name(
+fn name(
     schemas: &Schemas,
     class: &NameClass,
     exprs: &mut Exprs,

@@ -419,7 +419,8 @@ impl<'b> Algebra<'b> {
             | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
-            | Expr::Names { .. } => unreachable!("the translation is made of classes"),
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => unreachable!("the translation is made of classes"),
         }
     }
 }
