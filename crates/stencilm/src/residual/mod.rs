@@ -9,6 +9,7 @@ mod characters;
 pub(crate) mod clip;
 mod derive;
 pub mod emptiness;
+pub(crate) mod excess;
 mod lengths;
 pub(crate) mod loops;
 pub(crate) mod names;
@@ -26,6 +27,7 @@ use crate::error::{Error, ErrorKind, Location};
 use crate::grammar::{ByteSet, ExprId, Exprs, HashKey, LiteralsId, RuleId, Rules};
 use crate::limits::Limits;
 use crate::residual::calls::{Callee, Closure};
+use crate::residual::excess::Excess;
 use crate::residual::lengths::Lengths;
 use crate::residual::loops::Loop;
 use crate::residual::partition::{PartitionId, Partitions};
@@ -103,6 +105,8 @@ pub(crate) struct Residuals {
     lengths: FxHashMap<ExprId, Option<Arc<Lengths>>>,
     length_bounds: FxHashMap<ExprId, Option<u32>>,
     words: FxHashMap<(ExprId, bool), Words>,
+    lowered: FxHashMap<ExprId, Option<(ExprId, Excess)>>,
+    raised: FxHashMap<(ExprId, Excess), ExprId>,
     /// The most characters, and the most bytes, of one token: counters beyond are clipped.
     longest: (u32, u32),
     /// Bytes that the vocabulary cannot spell.
@@ -136,6 +140,8 @@ impl Residuals {
             lengths: FxHashMap::default(),
             length_bounds: FxHashMap::default(),
             words: FxHashMap::default(),
+            lowered: FxHashMap::default(),
+            raised: FxHashMap::default(),
             longest,
             missing: ByteSet::EMPTY,
         }
@@ -239,7 +245,7 @@ impl Residuals {
             + self.targets.capacity() * 4
             + self.known.capacity() * size_of::<Known>()
             + self.bodies.len() * 24
-            + self.words.len() * 24
+            + (self.words.len() + self.lowered.len() + self.raised.len()) * 24
     }
 
     fn check_size(&self) -> Result<(), Error> {
