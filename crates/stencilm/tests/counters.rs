@@ -71,7 +71,6 @@ fn judge(kind: Kind, text: &[u8], min: usize, max: usize) -> (bool, bool) {
                 let is_whole = (min..=max).contains(&count);
                 return (is_whole, is_whole);
             }
-            (Kind::Json, [b'"', ..]) => return (false, false),
             (Kind::Json, [b'\\', rest @ ..]) => match rest {
                 [] => return (count < max, false),
                 [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
@@ -91,7 +90,7 @@ fn judge(kind: Kind, text: &[u8], min: usize, max: usize) -> (bool, bool) {
                 }
                 _ => return (false, false),
             },
-            (Kind::Json, [0..0x20, ..]) => return (false, false),
+            (Kind::Json, [b'"' | 0..0x20, ..]) => return (false, false),
             (Kind::Json, [0x20..0x80, ..]) | (_, [b'a', ..]) => 1,
             (_, [first, ..]) => {
                 let is_ours = matches!(kind, Kind::Json) || *first == 0xC3;

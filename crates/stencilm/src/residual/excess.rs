@@ -59,17 +59,17 @@ impl Residuals {
 
     /// `id` with a part of its long counter, and the other part. Only for characters that nothing
     /// behind the counter begins with: a byte says whether it belongs to the counter.
-    pub(crate) fn lower(&mut self, id: ExprId) -> Option<(ExprId, Excess)> {
+    pub(crate) fn lower(&mut self, id: ExprId) -> (ExprId, Excess) {
         if let Some(&known) = self.lowered.get(&id) {
             return known;
         }
-        let lowered = self.find_lowered(id);
+        let lowered = self.find_lowered(id).unwrap_or((id, Excess::default()));
         self.lowered.insert(id, lowered);
         lowered
     }
 
     /// The same, if it was asked for before.
-    pub(crate) fn known_lowered(&self, id: ExprId) -> Option<Option<(ExprId, Excess)>> {
+    pub(crate) fn known_lowered(&self, id: ExprId) -> Option<(ExprId, Excess)> {
         self.lowered.get(&id).copied()
     }
 

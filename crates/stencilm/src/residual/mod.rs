@@ -105,7 +105,7 @@ pub(crate) struct Residuals {
     lengths: FxHashMap<ExprId, Option<Arc<Lengths>>>,
     length_bounds: FxHashMap<ExprId, Option<u32>>,
     words: FxHashMap<(ExprId, bool), Words>,
-    lowered: FxHashMap<ExprId, Option<(ExprId, Excess)>>,
+    lowered: FxHashMap<ExprId, (ExprId, Excess)>,
     raised: FxHashMap<(ExprId, Excess), ExprId>,
     /// The most characters, and the most bytes, of one token: counters beyond are clipped.
     longest: (u32, u32),

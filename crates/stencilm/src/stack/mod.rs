@@ -58,7 +58,7 @@ pub(crate) trait Machine {
     /// Whether the closing quote ends a name that its object does not list.
     fn ends_other_name(&self, id: ExprId) -> bool;
     /// `id` with a part of its long counter, and the other part.
-    fn lower(&mut self, id: ExprId) -> Result<Option<(ExprId, Excess)>, Stop>;
+    fn lower(&mut self, id: ExprId) -> Result<(ExprId, Excess), Stop>;
     /// `id` with so much more of its counter.
     fn raise(&mut self, id: ExprId, more: Excess) -> Result<ExprId, Stop>;
     /// Whether `id` should have more of its counter.
@@ -109,7 +109,7 @@ impl Machine for Shared<'_> {
         self.0.residuals.ends_other_name(id)
     }
 
-    fn lower(&mut self, id: ExprId) -> Result<Option<(ExprId, Excess)>, Stop> {
+    fn lower(&mut self, id: ExprId) -> Result<(ExprId, Excess), Stop> {
         self.0.residuals.known_lowered(id).ok_or(Stop::Unknown)
     }
 
@@ -163,7 +163,7 @@ impl Machine for Exclusive<'_> {
         self.0.residuals.ends_other_name(id)
     }
 
-    fn lower(&mut self, id: ExprId) -> Result<Option<(ExprId, Excess)>, Stop> {
+    fn lower(&mut self, id: ExprId) -> Result<(ExprId, Excess), Stop> {
         Ok(self.0.residuals.lower(id))
     }
 

@@ -67,13 +67,17 @@ impl State {
         Ok(next)
     }
 
+    /// What the counter lacks that the only item begins with.
+    pub(crate) fn excess(&self) -> Excess {
+        self.excess
+    }
+
     /// Moves most of a long counter into the register.
     fn lower(&mut self, machine: &mut impl Machine) -> Result<(), Stop> {
         if let [item] = &mut self.items[..]
             && machine.exprs().is_long(item.id)
-            && let Some((id, excess)) = machine.lower(item.id)?
         {
-            (item.id, self.excess) = (id, excess);
+            (item.id, self.excess) = machine.lower(item.id)?;
         }
         Ok(())
     }
