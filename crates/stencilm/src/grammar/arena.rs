@@ -75,6 +75,11 @@ const ENDLESS: u16 = 32;
 const NAMING: u16 = 64;
 /// Whatever is read of the name, some name is left that never came.
 const FRESH: u16 = 128;
+/// Begins with a counter of more characters than [`LONGEST_COUNTER`].
+const LONG: u16 = 256;
+
+/// Counters of characters up to this stay in expressions.
+pub(crate) const LONGEST_COUNTER: u32 = 4_096;
 
 impl Facts {
     fn leaf(flags: u16, hash: ContentHash) -> Self {
@@ -216,6 +221,12 @@ impl Exprs {
     #[must_use]
     pub fn has_and(&self, id: ExprId) -> bool {
         self.facts[id.0 as usize].has(AND)
+    }
+
+    /// Whether it begins with a counter of characters too long to keep it in expressions.
+    #[inline]
+    pub(crate) fn is_long(&self, id: ExprId) -> bool {
+        self.facts[id.0 as usize].has(LONG)
     }
 
     /// Whether it is plain to see that infinitely many texts go on, whatever is read of one.
@@ -401,6 +412,7 @@ impl Exprs {
             Expr::Choice(list) => self.facts_of_choice(list),
             Expr::And(list) => self.facts_of_and(list),
             Expr::Repeat { body, min, max } => {
+                let is_character = matches!(self.get(body), Expr::Chars { .. });
                 let body = of(body);
                 let counts = u64::from(min) << 32 | u64::from(max);
                 let mut flags = body.flags & (NULLABLE | CALLS | LEADING_CALL | AND);
@@ -412,6 +424,10 @@ impl Exprs {
                     if max == UNBOUNDED {
                         flags |= ENDS_IN_STAR;
                     }
+                }
+                let is_long = min > LONGEST_COUNTER || (max != UNBOUNDED && max > LONGEST_COUNTER);
+                if is_long && is_character {
+                    flags |= LONG;
                 }
                 let hash = key.start(11).with_hash(key, body.hash).with(key, counts);
                 Facts { flags, depth: body.depth.saturating_add(1), hash }
@@ -450,7 +466,7 @@ impl Exprs {
         Facts {
             flags: (a.flags & b.flags & NULLABLE)
                 | ((a.flags | b.flags) & (CALLS | AND))
-                | (a.flags & (LEADING_CALL | NAMING | FRESH))
+                | (a.flags & (LEADING_CALL | NAMING | FRESH | LONG))
                 | leading
                 | (b.flags & (ENDS_IN_STAR | ENDLESS)),
             depth: b.depth.max(a.depth.saturating_add(1)),

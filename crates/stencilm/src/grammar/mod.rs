@@ -18,6 +18,7 @@ use std::{fmt, sync::Arc};
 use crate::error::Error;
 
 pub use arena::Exprs;
+pub(crate) use arena::LONGEST_COUNTER;
 pub use byte_set::ByteSet;
 pub use char_set::CharSet;
 pub(crate) use display::write_rules;

@@ -343,6 +343,10 @@ impl Matcher {
         }
         for item in &self.now.state.items {
             let _ = writeln!(out, "{}", exprs.show_with(item.id, &name));
+            let excess = self.now.state.excess();
+            if !excess.is_none() {
+                let _ = writeln!(out, "    its counter has {} and {} more", excess.min, excess.max);
+            }
             let mut link = item.link.clone();
             while let Some(frame) = link {
                 for (rest, _) in frame.entries() {

@@ -181,7 +181,7 @@ impl Residuals {
     }
 
     /// Whether no text of `id` begins with a character of `class`, and it is not empty.
-    fn begins_outside(&mut self, id: ExprId, class: &CharSet) -> bool {
+    pub(super) fn begins_outside(&mut self, id: ExprId, class: &CharSet) -> bool {
         let mut at = id;
         loop {
             let (first, rest) = match self.exprs.get(at) {

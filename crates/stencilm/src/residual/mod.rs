@@ -10,6 +10,7 @@ pub(crate) mod clip;
 mod derive;
 pub mod emptiness;
 mod ends;
+pub(crate) mod excess;
 mod lengths;
 mod liveness;
 pub(crate) mod loops;
@@ -28,6 +29,7 @@ use crate::error::{Error, ErrorKind, Location};
 use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, RuleId, Rules};
 use crate::limits::Limits;
 use crate::residual::calls::{Callee, Closure};
+use crate::residual::excess::Excess;
 use crate::residual::lengths::Lengths;
 use crate::residual::liveness::Liveness;
 use crate::residual::loops::Loop;
@@ -107,6 +109,8 @@ pub(crate) struct Residuals {
     lengths: FxHashMap<ExprId, Option<Arc<Lengths>>>,
     length_bounds: FxHashMap<ExprId, Option<u32>>,
     words: FxHashMap<(ExprId, bool), Words>,
+    lowered: FxHashMap<ExprId, (ExprId, Excess)>,
+    raised: FxHashMap<(ExprId, Excess), ExprId>,
     /// The most characters, the most bytes, and the most digits in a number, of one token: counters
     /// and remainders beyond are clipped.
     longest: (u32, u32, u32),
@@ -139,6 +143,8 @@ impl Residuals {
             lengths: FxHashMap::default(),
             length_bounds: FxHashMap::default(),
             words: FxHashMap::default(),
+            lowered: FxHashMap::default(),
+            raised: FxHashMap::default(),
             longest,
             liveness: None,
         }
@@ -242,7 +248,7 @@ impl Residuals {
             + self.known.capacity() * size_of::<Known>()
             + self.bodies.len() * 24
             + self.liveness.as_ref().map_or(0, |liveness| liveness.size_in_bytes())
-            + self.words.len() * 24
+            + (self.words.len() + self.lowered.len() + self.raised.len()) * 24
     }
 
     fn check_size(&self) -> Result<(), Error> {

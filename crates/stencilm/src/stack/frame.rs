@@ -106,6 +106,11 @@ pub(crate) fn seen_of(link: &Link) -> Option<&Seen> {
     link.as_ref().and_then(|frame| frame.seen())
 }
 
+/// Whether nothing but the end of the text lies behind a link.
+pub(crate) fn is_last(link: &Link, empty: ExprId) -> bool {
+    link.as_ref().is_none_or(|frame| frame.is_end(empty))
+}
+
 /// Whether two links lead to the same callers. Hashes of 128 bits under a secret key decide.
 pub(crate) fn is_same(a: &Link, b: &Link) -> bool {
     match (a, b) {

@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::grammar::{ExprId, Exprs, RuleId};
 use crate::mask::Tables;
 use crate::residual::calls::{Callee, Closure};
+use crate::residual::excess::Excess;
 use crate::residual::words::Words;
 
 /// Why a step could not be taken.
@@ -56,6 +57,14 @@ pub(crate) trait Machine {
     fn most_items(&self) -> usize;
     /// Whether the closing quote ends a name that its object does not list.
     fn ends_other_name(&self, id: ExprId) -> bool;
+    /// `id` with a part of its long counter, and the other part.
+    fn lower(&mut self, id: ExprId) -> Result<(ExprId, Excess), Stop>;
+    /// `id` with so much more of its counter.
+    fn raise(&mut self, id: ExprId, more: Excess) -> Result<ExprId, Stop>;
+    /// Whether `id` should have more of its counter.
+    fn is_low(&self, id: ExprId, excess: Excess) -> bool;
+    /// The part of `id` whose next byte says whether its counter goes on.
+    fn first_part(&self, id: ExprId) -> ExprId;
     /// How many names `id` may still become, if fewer than `most` all of them.
     fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop>;
 }
@@ -100,6 +109,22 @@ impl Machine for Shared<'_> {
         self.0.residuals.ends_other_name(id)
     }
 
+    fn lower(&mut self, id: ExprId) -> Result<(ExprId, Excess), Stop> {
+        self.0.residuals.known_lowered(id).ok_or(Stop::Unknown)
+    }
+
+    fn raise(&mut self, id: ExprId, more: Excess) -> Result<ExprId, Stop> {
+        self.0.residuals.known_raised(id, more).ok_or(Stop::Unknown)
+    }
+
+    fn is_low(&self, id: ExprId, excess: Excess) -> bool {
+        self.0.residuals.is_low(id, excess)
+    }
+
+    fn first_part(&self, id: ExprId) -> ExprId {
+        self.0.residuals.first_part(id)
+    }
+
     fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop> {
         self.0.residuals.known_names_left(id, is_escaped, most).ok_or(Stop::Unknown)
     }
@@ -136,6 +161,22 @@ impl Machine for Exclusive<'_> {
 
     fn ends_other_name(&self, id: ExprId) -> bool {
         self.0.residuals.ends_other_name(id)
+    }
+
+    fn lower(&mut self, id: ExprId) -> Result<(ExprId, Excess), Stop> {
+        Ok(self.0.residuals.lower(id))
+    }
+
+    fn raise(&mut self, id: ExprId, more: Excess) -> Result<ExprId, Stop> {
+        Ok(self.0.residuals.raise(id, more))
+    }
+
+    fn is_low(&self, id: ExprId, excess: Excess) -> bool {
+        self.0.residuals.is_low(id, excess)
+    }
+
+    fn first_part(&self, id: ExprId) -> ExprId {
+        self.0.residuals.first_part(id)
     }
 
     fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop> {

@@ -8,9 +8,10 @@ use crate::error::Error;
 use crate::grammar::{ExprId, Exprs, TokenName};
 use crate::residual::Residuals;
 use crate::residual::calls::{Closure, FrameRef};
+use crate::residual::excess::Excess;
 use crate::stack::ambiguity::Closing;
 use crate::stack::frame::{
-    Frame, Link, entries_of, known_places_after, places_after, seen_of,
+    Frame, Link, entries_of, is_last, known_places_after, places_after, seen_of,
 };
 use crate::stack::gather;
 use crate::stack::name::NameSoFar;
@@ -33,6 +34,9 @@ pub(crate) struct State {
     // Invariant: open exactly if some item is inside a name that its object may not list. All such
     // items began it at the same byte: a JSON text says by itself where its strings begin.
     pub(crate) name: NameSoFar,
+    // Invariant: none, unless there is one item, which begins with a counter of characters: what
+    // that counter lacks. It is greater than any token reaches, so that masks need not know.
+    excess: Excess,
     /// Whether the text may end here.
     pub(crate) may_end: bool,
 }
@@ -79,6 +83,9 @@ impl State {
     /// The same with these of its items.
     fn with_items(&self, items: SmallVec<[Item; 1]>, exprs: &Exprs) -> Self {
         let mut state = Self { items, ..self.clone() };
+        if state.items.is_empty() {
+            state.excess = Excess::default();
+        }
         if !state.is_naming(exprs) {
             state.name = NameSoFar::default();
         }
@@ -90,9 +97,58 @@ impl State {
         if self.name.is_open() {
             return self.push_in_name(machine, byte);
         }
+        if !self.excess.is_none() {
+            return self.push_in_counter(machine, byte);
+        }
         let mut next = self.step(machine, byte)?;
+        next.lower(machine)?;
         if next.is_naming(machine.exprs()) {
             next.name.begin();
+        }
+        Ok(next)
+    }
+
+    /// What the counter lacks that the only item begins with.
+    pub(crate) fn excess(&self) -> Excess {
+        self.excess
+    }
+
+    /// Moves most of a long counter into the register.
+    fn lower(&mut self, machine: &mut impl Machine) -> Result<(), Stop> {
+        if let [item] = &mut self.items[..]
+            && machine.exprs().is_long(item.id)
+        {
+            (item.id, self.excess) = machine.lower(item.id)?;
+        }
+        Ok(())
+    }
+
+    /// The state after a byte of a counter that is partly in the register, or after its end.
+    fn push_in_counter(&self, machine: &mut impl Machine, byte: u8) -> Result<Self, Stop> {
+        let (nothing, empty) = (machine.exprs().nothing(), machine.exprs().empty());
+        let Item { id, link } = &self.items[0];
+        let first = machine.first_part(*id);
+        let goes_on = machine.step(first, byte)? != nothing;
+        if !goes_on {
+            // Whatever ends the counter needs none of it.
+            return Self { excess: Excess::default(), ..self.clone() }.push(machine, byte);
+        }
+        let rest = machine.step(*id, byte)?;
+        let is_nullable = machine.exprs().is_nullable(rest);
+        if is_nullable && !is_last(link, empty) {
+            // What it returns to may go on beside it.
+            let id = machine.raise(*id, self.excess)?;
+            let whole = Item { id, link: link.clone() };
+            let mut next = Self::of(whole).step(machine, byte)?;
+            next.lower(machine)?;
+            return Ok(next);
+        }
+        let mut next = Self::of(Item { id: rest, link: link.clone() });
+        (next.may_end, next.excess) = (is_nullable, self.excess);
+        if machine.is_low(rest, next.excess) {
+            let more = next.excess.block();
+            next.items[0].id = machine.raise(rest, more)?;
+            next.excess = next.excess.less(more);
         }
         Ok(next)
     }
@@ -128,14 +184,16 @@ impl State {
             return false;
         };
         let exprs = &residuals.exprs;
-        if exprs.has_leading_call(item.id) {
+        if exprs.has_leading_call(item.id) || !self.excess.is_none() {
             return false;
         }
         if self.name.is_open() {
             return self.push_in_name_in_place(residuals, byte);
         }
         match residuals.known_step(item.id, byte) {
-            Some(rest) if rest != exprs.nothing() && !exprs.is_nullable(rest) => {
+            Some(rest)
+                if rest != exprs.nothing() && !exprs.is_nullable(rest) && !exprs.is_long(rest) =>
+            {
                 item.id = rest;
                 self.may_end = false;
                 if exprs.is_naming(rest) {
