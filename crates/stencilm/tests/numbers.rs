@@ -105,19 +105,16 @@ impl Set {
         format!(r#"{{"$schema": "http://json-schema.org/{version}/schema#", "allOf": [{all}]}}"#)
     }
 
-    fn is_free(&self) -> bool {
-        self.low.is_none()
-            && self.high.is_none()
-            && self.multiples.is_empty()
-            && self.others.is_empty()
-            && self.values.is_empty()
+    /// Whether numbers are written without an exponent unless asked for: integers and listed ones.
+    fn is_plain(&self) -> bool {
+        self.multiples.contains(&"1") || self.spelled == Some(true) || !self.values.is_empty()
     }
 
     /// Whether a number, written as JSON writes numbers, is in the set and may be written so.
     fn has(&self, text: &str, numbers: Numbers) -> bool {
         let value = Written::read(text);
         let has_exponent = text.contains(['e', 'E']);
-        if has_exponent && numbers == Numbers::Plain && !self.is_free() {
+        if has_exponent && numbers == Numbers::Plain && self.is_plain() {
             return false;
         }
         let is_above = |bound: Option<(&str, bool)>, side: Ordering| {

@@ -325,7 +325,15 @@ impl Matcher {
         }
         self.catch_up();
         let state = self.now.state.clone();
-        let bytes = self.exclusively(|tables| state.next_bytes(&mut Exclusive(tables)))?;
+        let mut bytes = self.exclusively(|tables| state.next_bytes(&mut Exclusive(tables)))?;
+        let vocabulary = self.compiled.vocabulary().clone();
+        if vocabulary.tiling().is_some() {
+            // Only what some token begins with.
+            let choices = self.choices()?;
+            let allowed = (0..vocabulary.size()).filter(|&token| choices.contains(token));
+            let first = allowed.filter_map(|token| vocabulary.token_bytes(token)?.first().copied());
+            bytes = bytes.intersection(&first.collect());
+        }
         Ok(bytes.iter().collect())
     }
 
