@@ -97,7 +97,7 @@ impl Residuals {
     pub(super) fn derive_names(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Error> {
         let run = self.name_run(id).expect("the caller matched a member name");
         let names = self.names_of(run.state);
-        if byte == b'"' {
+        if byte == b'"' && !self.is_escaped(names, run) {
             return self.after_closing_quote(names, run);
         }
         let (low, high) = self.run_with(names, run.low, run.high, run.depth, byte);
@@ -119,6 +119,15 @@ impl Residuals {
             return Ok(self.exprs.names(run.state, low, high, depth, false));
         }
         self.rest_of_name(names, run.state, first, depth)
+    }
+
+    /// Whether the names of a run stand behind a backslash that escapes what follows.
+    fn is_escaped(&self, names: LiteralsId, run: NameRun) -> bool {
+        let Some(&literal) = self.exprs.literal_ids(names).get(run.low as usize) else {
+            return false;
+        };
+        let read = &self.exprs.literal(literal)[..run.depth as usize];
+        read.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
     }
 
     /// A name from byte `depth` on, its closing quote and what follows.

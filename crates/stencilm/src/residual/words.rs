@@ -1,6 +1,6 @@
 //! How many names a language has: where few are left, none may come twice.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Error;
 use crate::grammar::{ExprId, Exprs};
@@ -70,7 +70,16 @@ impl Residuals {
         let mut ended = 0_u64;
         let mut open: FxHashMap<(ExprId, bool), u64> = FxHashMap::default();
         open.insert((id, is_escaped), 1);
+        let mut met: FxHashSet<Vec<(ExprId, bool)>> = FxHashSet::default();
         while !open.is_empty() {
+            let mut places: Vec<(ExprId, bool)> = open.keys().copied().collect();
+            places.sort_unstable();
+            if !met.insert(places) {
+                // What comes again comes again and again.
+                let words = Words { count: u32::MAX, is_exact: true };
+                self.words.insert((id, is_escaped), words);
+                return Ok(words);
+            }
             let ways = open.values().fold(0, |sum: u64, &ways| sum.saturating_add(ways));
             if ended.saturating_add(ways) >= most {
                 break;
