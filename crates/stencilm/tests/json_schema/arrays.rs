@@ -82,3 +82,14 @@ fn different_items_of_few_values() {
         "/uniqueItems",
     );
 }
+
+#[test]
+fn different_items_that_hold_the_array_again_need_no_deep_stack() {
+    // A refusal or not: listing the values of an array asks for those of its items.
+    for count in ["0", "1"] {
+        let schema = r##"{"$ref": "#/$defs/p", "$defs": {"p": {"type": ["array", "object"],
+            "uniqueItems": true, "minItems": COUNT, "prefixItems": [{"$ref": "#"}]}}}"##;
+        let schema = schema.replace("COUNT", count);
+        refused(&schema, "uniqueItems", "/$defs/p/uniqueItems");
+    }
+}

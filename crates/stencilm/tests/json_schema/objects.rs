@@ -54,6 +54,23 @@ fn a_member_that_must_exist_takes_room() {
 }
 
 #[test]
+fn counts_of_alternatives_that_exclude_each_other_are_no_way_out() {
+    // Both branches hold for every object, so that none fulfils exactly one.
+    let unsatisfiable = r#"{"type": "object", "additionalProperties": {"type": "number"},
+        "maxProperties": 2, "dependentRequired": {"a": ["b"]}, "oneOf": [{}, true]}"#;
+    assert!(matches!(error(unsatisfiable).0, ErrorKind::Unsatisfiable { .. }));
+    // Names with `c` have objects as values, or there are three members, `ab` among them, in which
+    // case there are no such names.
+    check_any_order(
+        r#"{"if": {"maxProperties": 2}, "unevaluatedProperties": {"type": "object"},
+            "else": {"dependentSchemas": {"ab": {
+                "patternProperties": {"c": false, "^.$": true}}}}}"#,
+        &[r#"{"bc": {}, "ab": {}}"#, r#"{"d": 1, "ab": {}, "xy": {}}"#],
+        &[r#"{"bc": 1, "ab": {}, "d": 1}"#, r#"{"bc": 1}"#],
+    );
+}
+
+#[test]
 fn exactly_one_of_overlapping_branches() {
     let schema = r#"{"oneOf": [
         {"properties": {"a": {"type": "integer"}}, "type": "object"},

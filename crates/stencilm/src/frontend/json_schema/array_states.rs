@@ -99,7 +99,10 @@ impl Schemas {
             values_at: Vec::new(),
         };
         if let Some(place) = array.unique {
-            self.list_values(&mut table, Refusal::new("uniqueItems", place))?;
+            self.reach.listing.push(array.clone());
+            let listed = self.list_values(&mut table, Refusal::new("uniqueItems", place));
+            self.reach.listing.pop();
+            listed?;
         }
         Ok(table)
     }
@@ -169,7 +172,8 @@ impl Schemas {
             }
         }
         for array in &shape.arrays {
-            if self.is_array_alive(array)? {
+            // An array inside of itself has no few values.
+            if self.reach.listing.contains(array) || self.is_array_alive(array)? {
                 return Ok(None);
             }
         }

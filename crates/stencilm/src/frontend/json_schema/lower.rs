@@ -123,16 +123,21 @@ impl Schemas {
                 plain.push(part);
             }
         }
-        let mut all = self.terms.and(&plain);
+        let all = self.terms.and(&plain);
+        if choices.is_empty() {
+            return Ok(all);
+        }
+        // Each by itself: one choice within the branches of another one would double with each.
+        let mut chosen = Vec::with_capacity(choices.len());
         for (place, branches) in choices {
             let branches: Vec<TermId> =
                 branches.into_iter().map(|branch| self.terms.and2(all, branch)).collect();
-            all = match branches[..] {
+            chosen.push(match branches[..] {
                 [one] => one,
                 _ => self.terms.add(Term::One(place, branches.into())),
-            };
+            });
         }
-        Ok(all)
+        Ok(self.terms.and(&chosen))
     }
 
     /// Takes a schema with a `oneOf` apart into its choices and the rest of it. False if it has

@@ -41,6 +41,8 @@ pub(crate) struct Reach {
     is_settling: bool,
     /// Arrays of different items that were met.
     unique: Vec<ArrayShape>,
+    /// Those whose values are being listed, one inside the other.
+    pub(crate) listing: Vec<ArrayShape>,
     /// What is not enforced, because the caller said so.
     pub(crate) refusals: Vec<Refusal>,
     pub(crate) tables: Vec<Arc<ObjectTable>>,
@@ -63,6 +65,7 @@ impl Default for Reach {
             open: Vec::new(),
             is_settling: false,
             unique: Vec::new(),
+            listing: Vec::new(),
             refusals: Vec::new(),
             tables: Vec::new(),
             table_ids: FxHashMap::default(),

@@ -326,7 +326,7 @@ impl Schemas {
                 possible = possible.saturating_add(table.others_left(search.at));
             }
         }
-        if required > room || possible < need {
+        if required > room || need > room || possible < need {
             return Ok(false);
         }
         let mut used: Vec<(Witness, TermId)> = Vec::new();
