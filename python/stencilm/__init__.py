@@ -24,6 +24,7 @@ from stencilm._exceptions import (
     UnsupportedError,
     VocabularyError,
 )
+from stencilm._explanation import Explanation, Reason
 from stencilm._forced import forced_tokens
 from stencilm._grammar import Grammar
 from stencilm._limits import Limits
@@ -38,6 +39,7 @@ __all__ = [
     "Cancelled",
     "CompiledGrammar",
     "Compiler",
+    "Explanation",
     "Grammar",
     "GrammarError",
     "GrammarSyntaxError",
@@ -45,6 +47,7 @@ __all__ = [
     "LimitError",
     "Limits",
     "Matcher",
+    "Reason",
     "Report",
     "StencilmError",
     "UnsatisfiableError",
