@@ -27,6 +27,7 @@ from stencilm._exceptions import (
 from stencilm._explanation import Explanation, Reason
 from stencilm._forced import forced_tokens
 from stencilm._grammar import Grammar
+from stencilm._inputs import function_schema
 from stencilm._limits import Limits
 from stencilm._masks import allocate_mask, allowed_ids, apply_mask
 from stencilm._report import Report
@@ -59,4 +60,5 @@ __all__ = [
     "apply_mask",
     "fill_masks",
     "forced_tokens",
+    "function_schema",
 ]

@@ -94,6 +94,8 @@ def read_source(
 def _source(kind: str, text: str | None, make: Callable[[], Grammar]) -> Source:
     try:
         return Source(make(), kind, text)
+    except ModuleNotFoundError as error:
+        raise Failure(f"{kind}: {error}") from error
     except GrammarError as error:
         raise _failure(kind, text, error) from error
 
