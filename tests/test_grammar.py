@@ -267,6 +267,23 @@ def test_options_that_are_none(options: dict[str, Any]) -> None:
         Grammar.json(**options)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"whitespace": "compact", "indent": 2},
+        {"whitespace": "compact", "separators": (",", ":")},
+        {"whitespace": "compact", "whitespace_cap": 3},
+        {"indent": 0, "separators": (",", ":")},
+        {"indent": 2, "whitespace_cap": 3},
+        {"separators": (",", ":"), "whitespace_cap": 0},
+    ],
+)
+def test_options_that_exclude_each_other(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="exclude each other") as caught:
+        Grammar.json(**options)
+    assert all(name in str(caught.value) for name in options)
+
+
 @pytest.mark.parametrize("options", [{"indent": "x"}, {"separators": 3}, {"colour": 1}])
 def test_options_of_other_types(options: dict[str, Any]) -> None:
     with pytest.raises((TypeError, ValueError)):

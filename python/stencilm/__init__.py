@@ -24,8 +24,10 @@ from stencilm._exceptions import (
     UnsupportedError,
     VocabularyError,
 )
+from stencilm._explanation import Explanation, Reason
 from stencilm._forced import forced_tokens
 from stencilm._grammar import Grammar
+from stencilm._inputs import function_schema
 from stencilm._limits import Limits
 from stencilm._masks import allocate_mask, allowed_ids, apply_mask
 from stencilm._report import Report
@@ -38,6 +40,7 @@ __all__ = [
     "Cancelled",
     "CompiledGrammar",
     "Compiler",
+    "Explanation",
     "Grammar",
     "GrammarError",
     "GrammarSyntaxError",
@@ -45,6 +48,7 @@ __all__ = [
     "LimitError",
     "Limits",
     "Matcher",
+    "Reason",
     "Report",
     "StencilmError",
     "UnsatisfiableError",
@@ -56,4 +60,5 @@ __all__ = [
     "apply_mask",
     "fill_masks",
     "forced_tokens",
+    "function_schema",
 ]

@@ -111,7 +111,9 @@ class Compiler:
 
     def _make(self, grammar: Grammar) -> CompiledGrammar:
         vocabulary = self.vocabulary
-        return _core.CompiledGrammar(grammar._core, vocabulary, vocabulary.store, self._core_limits)
+        return _core.CompiledGrammar(
+            grammar._core, vocabulary, vocabulary.store, self._core_limits, (grammar, self.limits)
+        )
 
     def _shrink(self) -> None:
         while len(self._cache) > self._cache_entries:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from stencilm import _core
 from stencilm._exceptions import GrammarSyntaxError
+from stencilm._inputs import schema_text
 from stencilm._report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from stencilm._inputs import Schema
     from stencilm._limits import Limits
 
 __all__ = ["Grammar"]
-
-Schema: TypeAlias = "str | bool | Mapping[str, Any] | Any"
 
 _ANY_JSON = "true"
 
@@ -67,7 +67,9 @@ class Grammar:
         """The JSON texts that a schema allows.
 
         Args:
-            schema: JSON text, a dict or bool, a pydantic v2 model or `TypeAdapter`.
+            schema: JSON text, a dict or bool, a pydantic v2 model or `TypeAdapter`. Through
+                pydantic also any other type (a dataclass, a `TypedDict`, an `Enum`, `Literal[…]`,
+                `list[int] | None`) and a function, for its arguments (see `function_schema`).
             whitespace: `"any"` between tokens, up to `whitespace_cap` characters in a row, or
                 `"compact"` for none.
             whitespace_cap: Most white-space characters in a row; 64 if not given.
@@ -91,12 +93,15 @@ class Grammar:
             UnsupportedError: Something that cannot be enforced exactly.
             UnsatisfiableError: No JSON text can match.
             LimitError: A field of `limits` was reached.
+            ModuleNotFoundError: The schema is a type, and pydantic is not installed.
+            ValueError: Options of white space that exclude each other.
 
         >>> grammar = Grammar.from_json_schema({"type": "integer", "minimum": 3})
         >>> grammar.report.enforced[0]
         ('/type', 'type')
         """
-        text = _schema_text(schema)
+        text = schema_text(schema)
+        _check_spaces(whitespace, whitespace_cap, indent, separators)
         options: dict[str, Any] = {}
         if whitespace != "any":
             options["whitespace"] = whitespace
@@ -121,7 +126,7 @@ class Grammar:
         if unsupported != "refuse":
             options["unsupported"] = unsupported
         if resources:
-            options["resources"] = [(uri, _schema_text(s)) for uri, s in resources.items()]
+            options["resources"] = [(uri, schema_text(s)) for uri, s in resources.items()]
         core_limits = None if limits is None else limits._core
         try:
             core = _core.Grammar.json_schema(text, options or None, core_limits, cancel)
@@ -214,6 +219,21 @@ class Grammar:
         return f"<Grammar {self.kind} {shown!r}>"
 
 
+def _check_spaces(
+    whitespace: str, cap: int | None, indent: int | None, separators: tuple[str, str] | None
+) -> None:
+    """Each of these says all about white space: no two of them can be meant."""
+    given = {
+        f"whitespace={whitespace!r}": whitespace != "any",
+        f"whitespace_cap={cap}": cap is not None,
+        f"indent={indent}": indent is not None,
+        f"separators={separators!r}": separators is not None,
+    }
+    named = [option for option, is_given in given.items() if is_given]
+    if len(named) > 1:
+        raise ValueError(f"{' and '.join(named)} exclude each other: give one")
+
+
 @contextmanager
 def _whole_text(*texts: str) -> Iterator[None]:
     """Half a surrogate pair, which no UTF-8 can hold, is the caller's mistake like any other."""
@@ -230,18 +250,3 @@ def _half_a_pair(error: UnicodeEncodeError, *texts: str) -> GrammarSyntaxError:
     if at != "":
         message = f"at byte {at}: {message}"
     return GrammarSyntaxError(message, at)
-
-
-def _schema_text(schema: Schema) -> str:
-    """A schema as JSON text; pydantic's own types are known by their methods."""
-    if isinstance(schema, str):
-        return schema
-    for method in ("model_json_schema", "json_schema"):
-        make = getattr(schema, method, None)
-        if callable(make):
-            return _encode(make())
-    return _encode(schema)
-
-
-# `json.dumps` with options makes an encoder each time.
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

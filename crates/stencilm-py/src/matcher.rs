@@ -37,47 +37,70 @@ impl Store {
 
 /// A grammar compiled with a vocabulary.
 #[pyclass(frozen, module = "stencilm")]
-pub(crate) struct CompiledGrammar(Arc<stencilm::CompiledGrammar>);
+pub(crate) struct CompiledGrammar {
+    core: Arc<stencilm::CompiledGrammar>,
+    vocabulary: Py<Vocabulary>,
+    /// What explanations need: the `stencilm.Grammar` and the `stencilm.Limits`, or None.
+    source: Py<PyAny>,
+    limits: Py<PyAny>,
+}
 
 #[pymethods]
 impl CompiledGrammar {
     #[new]
-    #[pyo3(signature = (grammar, vocabulary, store, limits=None))]
+    #[pyo3(signature = (grammar, vocabulary, store, limits=None, source=(None, None)))]
     fn new(
         py: Python<'_>,
         grammar: &Grammar,
-        vocabulary: &Vocabulary,
+        vocabulary: &Bound<'_, Vocabulary>,
         store: &Store,
         limits: Option<&Limits>,
+        source: (Option<Py<PyAny>>, Option<Py<PyAny>>),
     ) -> PyResult<Self> {
         let limits = limits.map_or_else(stencilm::Limits::default, |limits| limits.0);
-        let (vocabulary, store) = (vocabulary.0.clone(), store.0.clone());
+        let (tokens, store) = (vocabulary.get().0.clone(), store.0.clone());
         let made =
-            guarded(py, || stencilm::CompiledGrammar::new(&grammar.0, vocabulary, store, limits))?;
-        Ok(Self(Arc::new(made)))
+            guarded(py, || stencilm::CompiledGrammar::new(&grammar.0, tokens, store, limits))?;
+        let or_none = |object: Option<Py<PyAny>>| object.unwrap_or_else(|| py.None());
+        Ok(Self {
+            core: Arc::new(made),
+            vocabulary: vocabulary.clone().unbind(),
+            source: or_none(source.0),
+            limits: or_none(source.1),
+        })
     }
 
     /// A matcher at the beginning of a text.
-    fn matcher(&self) -> Matcher {
-        Matcher(stencilm::Matcher::new(self.0.clone()))
+    fn matcher(slf: &Bound<'_, Self>) -> Matcher {
+        let core = stencilm::Matcher::new(slf.get().core.clone());
+        Matcher { core, compiled: slf.clone().unbind() }
+    }
+
+    /// The vocabulary that it was compiled for.
+    #[getter]
+    fn vocabulary(&self, py: Python<'_>) -> Py<Vocabulary> {
+        self.vocabulary.clone_ref(py)
     }
 
     /// Bytes of its own tables.
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.0.size_in_bytes())
+        py.detach(|| self.core.size_in_bytes())
     }
 
     /// How often its tables were begun anew, the first time included.
     #[getter]
     fn generations(&self) -> u64 {
-        self.0.generations()
+        self.core.generations()
     }
 }
 
 /// Where one sequence of tokens stands in a grammar.
 #[pyclass(module = "stencilm")]
-pub(crate) struct Matcher(stencilm::Matcher);
+pub(crate) struct Matcher {
+    core: stencilm::Matcher,
+    compiled: Py<CompiledGrammar>,
+}
 
 impl Matcher {
     /// After a panic nothing that it may have left behind is used again.
@@ -85,7 +108,7 @@ impl Matcher {
         if let Err(error) = &result
             && error.get_type(py).name()?.to_cow()? == "InternalError"
         {
-            self.0.compiled().retire();
+            self.core.compiled().retire();
         }
         result
     }
@@ -94,18 +117,24 @@ impl Matcher {
 #[pymethods]
 impl Matcher {
     #[new]
-    fn new(compiled: &CompiledGrammar) -> Self {
-        compiled.matcher()
+    fn new(compiled: &Bound<'_, CompiledGrammar>) -> Self {
+        CompiledGrammar::matcher(compiled)
+    }
+
+    /// The grammar and the vocabulary.
+    #[getter]
+    fn compiled(&self, py: Python<'_>) -> Py<CompiledGrammar> {
+        self.compiled.clone_ref(py)
     }
 
     /// Writes the tokens that may come next into row `row` of `mask`.
     #[pyo3(signature = (mask, row=0))]
     fn fill_mask(&mut self, py: Python<'_>, mask: &Bound<'_, PyAny>, row: usize) -> PyResult<()> {
-        let words = self.0.compiled().vocabulary().words();
-        let allowed = if let Some(allowed) = self.0.known_allowed() {
+        let words = self.core.compiled().vocabulary().words();
+        let allowed = if let Some(allowed) = self.core.known_allowed() {
             allowed
         } else {
-            let matcher = &mut self.0;
+            let matcher = &mut self.core;
             let found = guarded_apart(py, || matcher.allowed());
             self.checked(found, py)?
         };
@@ -115,17 +144,17 @@ impl Matcher {
     /// Takes a token; False, and no change, if it may not come next.
     fn accept(&mut self, py: Python<'_>, token: i64) -> PyResult<bool> {
         let token = self.token(py, token)?;
-        if let Some(taken) = self.0.known_accept(token) {
+        if let Some(taken) = self.core.known_accept(token) {
             return Ok(taken);
         }
-        let matcher = &mut self.0;
+        let matcher = &mut self.core;
         let taken = guarded_apart(py, || matcher.accept(token));
         self.checked(taken, py)
     }
 
     /// Takes text as one step; False, and no change, if it may not come next.
     fn accept_bytes(&mut self, py: Python<'_>, text: &[u8]) -> PyResult<bool> {
-        let matcher = &mut self.0;
+        let matcher = &mut self.core;
         let taken = guarded_apart(py, || matcher.accept_bytes(text));
         self.checked(taken, py)
     }
@@ -133,7 +162,7 @@ impl Matcher {
     /// Whether a token may come next.
     fn is_allowed(&mut self, py: Python<'_>, token: i64) -> PyResult<bool> {
         let token = self.token(py, token)?;
-        let matcher = &mut self.0;
+        let matcher = &mut self.core;
         let answer = guarded_apart(py, || matcher.is_allowed(token));
         self.checked(answer, py)
     }
@@ -143,7 +172,7 @@ impl Matcher {
     fn validate(&mut self, py: Python<'_>, tokens: Vec<i64>) -> PyResult<usize> {
         let tokens =
             tokens.iter().map(|&token| self.token(py, token)).collect::<PyResult<Vec<_>>>()?;
-        let matcher = &mut self.0;
+        let matcher = &mut self.core;
         let count = guarded_apart(py, || matcher.validate(&tokens));
         self.checked(count, py)
     }
@@ -151,8 +180,8 @@ impl Matcher {
     /// Gives back the last steps.
     #[pyo3(signature = (steps=1))]
     fn rollback(&mut self, steps: usize) -> PyResult<()> {
-        let window = self.0.rollback_window();
-        if !self.0.rollback(steps) {
+        let window = self.core.rollback_window();
+        if !self.core.rollback(steps) {
             let message = format!("{steps} steps cannot be given back: {window} are remembered");
             return Err(PyValueError::new_err(message));
         }
@@ -162,45 +191,45 @@ impl Matcher {
     /// How many steps can be given back.
     #[getter]
     fn rollback_window(&self) -> usize {
-        self.0.rollback_window()
+        self.core.rollback_window()
     }
 
     /// A matcher at the same place that goes its own way.
-    fn fork(&self) -> Self {
-        Self(self.0.fork())
+    fn fork(&self, py: Python<'_>) -> Self {
+        Self { core: self.core.fork(), compiled: self.compiled.clone_ref(py) }
     }
 
     /// Back to the beginning.
     fn reset(&mut self) {
-        self.0.reset();
+        self.core.reset();
     }
 
     /// Whether the text may end here.
     fn may_stop(&self) -> bool {
-        self.0.may_stop()
+        self.core.may_stop()
     }
 
     /// Whether no more text can come.
     fn is_finished(&self) -> bool {
-        self.0.is_finished()
+        self.core.is_finished()
     }
 
     /// Whether a stop token was accepted.
     fn has_stopped(&self) -> bool {
-        self.0.has_stopped()
+        self.core.has_stopped()
     }
 
     /// The text that must come next, as far as there is no choice.
     #[pyo3(signature = (most=4096))]
     fn forced_text<'py>(&mut self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyBytes>> {
-        let matcher = &mut self.0;
+        let matcher = &mut self.core;
         let forced = guarded_apart(py, || matcher.forced_bytes(most));
         Ok(PyBytes::new(py, &self.checked(forced, py)?))
     }
 
     /// The bytes that may come next, in rising order.
     fn next_bytes<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let matcher = &mut self.0;
+        let matcher = &mut self.core;
         let next = guarded_apart(py, || matcher.next_bytes());
         Ok(PyBytes::new(py, &self.checked(next, py)?))
     }
@@ -217,8 +246,8 @@ impl Matcher {
     ) -> PyResult<usize> {
         // An id outside the vocabulary, as some engines pad drafts with, is refused like any other.
         let tokens: Vec<u32> = tokens.iter().map(|&id| draft_token(id)).collect();
-        let words = self.0.compiled().vocabulary().words();
-        let matcher = &mut self.0;
+        let words = self.core.compiled().vocabulary().words();
+        let matcher = &mut self.core;
         let filled = guarded_apart(py, || {
             let mut rows = vec![vec![0; words]; tokens.len() + 1];
             let accepted = matcher.fill_draft(&tokens, &mut rows)?;
@@ -245,8 +274,8 @@ impl Matcher {
         first_row: usize,
     ) -> PyResult<Vec<bool>> {
         let tokens: Vec<u32> = tokens.iter().map(|&id| draft_token(id)).collect();
-        let words = self.0.compiled().vocabulary().words();
-        let matcher = &mut self.0;
+        let words = self.core.compiled().vocabulary().words();
+        let matcher = &mut self.core;
         let filled = guarded_apart(py, || {
             let mut rows = vec![vec![0; words]; tokens.len()];
             let reached =
@@ -261,21 +290,35 @@ impl Matcher {
         Ok(reached)
     }
 
+    /// Why a token or a text may not come next; see `stencilm.explaining`.
+    #[pyo3(signature = (refused, before=None))]
+    fn explain<'py>(
+        slf: &Bound<'py, Self>,
+        refused: &Bound<'py, PyAny>,
+        before: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let compiled = slf.try_borrow()?.compiled.clone_ref(py);
+        let compiled = compiled.get();
+        let explain = py.import("stencilm.explaining")?.getattr("explain")?;
+        explain.call1((slf, refused, before, &compiled.source, &compiled.limits))
+    }
+
     /// What remains, for people.
     fn describe(&self) -> String {
-        self.0.describe()
+        self.core.describe()
     }
 
     /// Live alternatives and the frames below them.
     #[getter]
     fn live_size(&self) -> (usize, usize) {
-        self.0.live_size()
+        self.core.live_size()
     }
 }
 
 impl Matcher {
     fn token(&self, py: Python<'_>, token: i64) -> PyResult<u32> {
-        let size = self.0.compiled().vocabulary().size();
+        let size = self.core.compiled().vocabulary().size();
         u32::try_from(token).ok().filter(|&token| token < size).ok_or_else(|| {
             let message = format!("token {token} is not in the vocabulary of {size} tokens");
             crate::convert::vocabulary_error(py, message)
@@ -313,8 +356,8 @@ pub(crate) fn fill_masks(
             continue;
         }
         let mut matcher: PyRefMut<'_, Matcher> = item.cast::<Matcher>()?.try_borrow_mut()?;
-        let words = matcher.0.compiled().vocabulary().words();
-        match matcher.0.known_allowed() {
+        let words = matcher.core.compiled().vocabulary().words();
+        match matcher.core.known_allowed() {
             Some(allowed) => MaskBuffer::new(mask, words).write(row, &allowed)?,
             None => late.push((row, matcher)),
         }
@@ -323,7 +366,7 @@ pub(crate) fn fill_masks(
         return Ok(());
     }
     let mut work: Vec<&mut stencilm::Matcher> =
-        late.iter_mut().map(|(_, matcher)| &mut matcher.0).collect();
+        late.iter_mut().map(|(_, matcher)| &mut matcher.core).collect();
     let mut found = guarded_apart(py, || all_allowed(&mut work));
     for (_, matcher) in &late {
         // Which of them failed is not known: no tables are used on after a panic.
@@ -331,7 +374,7 @@ pub(crate) fn fill_masks(
     }
     let found = found?;
     for ((row, matcher), allowed) in late.iter().zip(found) {
-        let words = matcher.0.compiled().vocabulary().words();
+        let words = matcher.core.compiled().vocabulary().words();
         MaskBuffer::new(mask, words).write(*row, &allowed)?;
     }
     Ok(())

@@ -11,18 +11,15 @@ from rich.text import Text
 
 from stencilm import Compiler
 
-from .blame import schema_rules
 from .console import Code, Failure, command, out, print_json, progress
 from .models import byte_vocabulary
 from .options import GrammarOptions, JsonOutput, takes_grammar
 from .place import Place, show_bytes, show_token
 
 if TYPE_CHECKING:
-    from stencilm import Matcher
+    from stencilm import Explanation
 
 __all__ = ["check"]
-
-_PIECE = 4096
 
 
 @command
@@ -48,17 +45,19 @@ def check(
     matcher = source.matcher(compiler)
     if not exact:
         text = text.removesuffix(b"\n").removesuffix(b"\r")
+    # Without a token, what may not come is the end.
     with progress("checking"):
-        offset = _accept(matcher, text)
-    if offset == len(text) and matcher.may_stop():
+        explanation = matcher.explain(text)
+        if explanation is None and matcher.accept_bytes(text):
+            explanation = matcher.explain(None, before=text)
+    if explanation is None:
         if json_output:
             print_json({"is_valid": True})
         else:
             out.print(Text("valid", style="bold green"))
         return
-    with progress("looking for the rule"):
-        rules = schema_rules(compiler, source, text, offset)
-    _report(matcher, text, offset, rules, json_output=json_output)
+    offset = explanation.offset if explanation.found else len(text)
+    _report(explanation, text, offset, json_output=json_output)
     raise typer.Exit(Code.NO)
 
 
@@ -69,23 +68,8 @@ def _read(file: str) -> bytes:
         raise Failure(f"cannot read {file}: {error.strerror}") from error
 
 
-def _accept(matcher: Matcher, text: bytes) -> int:
-    """Accept as much as may be; how many bytes that are."""
-    for begin in range(0, len(text), _PIECE):
-        if not matcher.accept_bytes(text[begin : begin + _PIECE]):
-            for offset in range(begin, len(text)):
-                if not matcher.accept_bytes(text[offset : offset + 1]):
-                    return offset
-    return len(text)
-
-
-def _report(
-    matcher: Matcher, text: bytes, offset: int, rules: list[str], *, json_output: bool
-) -> None:
+def _report(explanation: Explanation, text: bytes, offset: int, *, json_output: bool) -> None:
     place = Place.at(text, offset)
-    allowed = matcher.next_bytes()
-    forced = matcher.forced_text()
-    may_stop = matcher.may_stop()
     if json_output:
         report = {
             "is_valid": False,
@@ -93,10 +77,15 @@ def _report(
             "line": place.line,
             "column": place.column,
             "at_end": offset == len(text),
-            "expected_bytes": list(allowed),
-            "expected_text": forced.decode("utf-8", "replace"),
-            "may_stop": may_stop,
-            "rules": rules,
+            "place": explanation.place,
+            "expected_bytes": list(explanation.expected),
+            "expected_text": explanation.expected_text.decode("utf-8", "replace"),
+            "may_stop": explanation.may_stop,
+            "is_joint": explanation.is_joint,
+            "reasons": [
+                {"pointer": reason.pointer, "message": reason.message}
+                for reason in explanation.reasons
+            ],
         }
         print_json(report)
         return
@@ -104,9 +93,10 @@ def _report(
     where = f"line {place.line}, column {place.column}"
     out.print(Text.assemble(("not valid", "bold red"), f", {where}: {found}"))
     out.print(place.caret())
-    out.print(Text.assemble(("could have come: ", "bold"), _expected(allowed, forced, may_stop)))
-    for rule in rules:
-        out.print(Text.assemble(("forbidden by:    ", "bold"), rule))
+    expected = _expected(explanation)
+    out.print(Text.assemble(("could have come: ", "bold"), expected))
+    for reason in explanation.reasons:
+        out.print(Text.assemble(("forbidden by:    ", "bold"), str(reason)))
 
 
 def _found(text: bytes, offset: int) -> str:
@@ -116,6 +106,7 @@ def _found(text: bytes, offset: int) -> str:
     return f"{show_token(character.encode())} may not come here"
 
 
-def _expected(allowed: bytes, forced: bytes, may_stop: bool) -> str:
+def _expected(explanation: Explanation) -> str:
+    forced, allowed = explanation.expected_text, explanation.expected
     parts = [show_token(forced) if forced else show_bytes(allowed)] if allowed else []
-    return " or ".join([*parts, "the end"] if may_stop else parts) or "nothing"
+    return " or ".join([*parts, "the end"] if explanation.may_stop else parts) or "nothing"

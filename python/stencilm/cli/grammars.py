@@ -30,8 +30,6 @@ class Source:
     """The option's name."""
     text: str | None
     """What was written, where it is a text."""
-    rebuild: Callable[[object], Grammar] | None
-    """The same options for another JSON Schema; None for other kinds."""
 
     def matcher(self, compiler: Compiler) -> Matcher:
         """A matcher of the grammar.
@@ -76,7 +74,7 @@ def read_source(
     from_schema = _schema_reader(whitespace)
     if schema is not None:
         text = _read_file(schema, "schema")
-        return _source("--schema", text, lambda: from_schema(text), from_schema)
+        return _source("--schema", text, lambda: from_schema(text))
     if regex is not None:
         return _source("--regex", regex, lambda: Grammar.from_regex(regex))
     if ebnf is not None:
@@ -84,23 +82,20 @@ def read_source(
         text = ebnf if "::=" in ebnf else _read_file(ebnf, "grammar")
         return _source("--ebnf", text, lambda: Grammar.from_ebnf(text))
     if json_:
-        return _source("--json", None, lambda: from_schema(True), from_schema)
+        return _source("--json", None, lambda: from_schema(True))
     if choice is not None:
         return _source("--choice", None, lambda: Grammar.choice(choice.split(",")))
     if pydantic is not None:
         model = _import_model(pydantic)
-        return _source("--pydantic", None, lambda: from_schema(model), from_schema)
+        return _source("--pydantic", None, lambda: from_schema(model))
     return None
 
 
-def _source(
-    kind: str,
-    text: str | None,
-    make: Callable[[], Grammar],
-    rebuild: Callable[[object], Grammar] | None = None,
-) -> Source:
+def _source(kind: str, text: str | None, make: Callable[[], Grammar]) -> Source:
     try:
-        return Source(make(), kind, text, rebuild)
+        return Source(make(), kind, text)
+    except ModuleNotFoundError as error:
+        raise Failure(f"{kind}: {error}") from error
     except GrammarError as error:
         raise _failure(kind, text, error) from error
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
+from stencilm._explanation import show as show_token
+from stencilm._explanation import show_bytes
+
 __all__ = ["Place", "show_bytes", "show_token"]
 
 _WIDTH = 72
-_ESCAPES = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x20: "space", 0x22: '"', 0x5C: "\\"}
-_NON_ASCII = frozenset(range(0xC2, 0xF5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,57 +53,6 @@ class Place:
         return Text.assemble(f"  {left}{shown}{right}\n{spaces}", ("^", "bold red"))
 
 
-def show_bytes(allowed: bytes) -> str:
-    r"""Sorted bytes, for people: runs as ranges, text beyond ASCII as one word.
-
-    >>> show_bytes(b'\n "0123456789ab')
-    '\\n space " 0-9 a b'
-    """
-    some = set(allowed)
-    words: list[str] = []
-    beyond_ascii = some >= _NON_ASCII
-    if beyond_ascii:
-        some = {byte for byte in some if byte < 0x80}
-    for first, last in _runs(sorted(some)):
-        if last - first < 2:
-            words += [_name(byte) for byte in range(first, last + 1)]
-        else:
-            words.append(f"{_name(first)}-{_name(last)}")
-    return " ".join([*words, "(beyond ASCII)"] if beyond_ascii else words)
-
-
-def show_token(text: bytes) -> str:
-    r"""A token's bytes as a quoted text; what is not whole UTF-8 as \x escapes.
-
-    >>> show_token(b" caf\xc3\xa9\xe2\x82")
-    '" café\\xe2\\x82"'
-    """
-    shown = text.decode("utf-8", "backslashreplace")
-    return f'"{_printable(shown, tabs=False)}"'
-
-
-def _runs(numbers: list[int]) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1] = (runs[-1][0], number)
-        else:
-            runs.append((number, number))
-    return runs
-
-
-def _name(byte: int) -> str:
-    if byte in _ESCAPES:
-        return _ESCAPES[byte]
-    return chr(byte) if 0x21 <= byte < 0x7F else f"\\x{byte:02x}"
-
-
-def _printable(text: str, *, tabs: bool = True) -> str:
-    """The same number of characters where `tabs`; no control character reaches the terminal."""
-    if tabs:
-        return "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in text)
-    escapes = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    return "".join(
-        c if c.isprintable() else escapes.get(c) or c.encode("unicode_escape").decode()
-        for c in text
-    )
+def _printable(text: str) -> str:
+    """The same number of characters; no control character reaches the terminal."""
+    return "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in text)
