@@ -152,7 +152,7 @@ def test_walks_end_in_numbers_that_are_valid(many_kit: Kit, seed: int, numbers: 
 def test_numbers_are_plain_unless_asked(byte_kit: Kit) -> None:
     for schema, plain, other in [
         ({"type": "integer"}, ["7", "-0", "1.0"], ["1e3", "10E-1"]),
-        ({"type": "number", "minimum": 0}, ["0.5", "1"], ["5e-1"]),
+        ({"type": "number", "minimum": 0}, ["0.5", "1", "1e-06"], []),
         ({"enum": [1, 2.5]}, ["1", "1.0", "2.50"], ["25e-1", "0.1e+01"]),
         ({"const": 0}, ["0", "-0", "0.00"], ["0e99"]),
     ]:

@@ -130,6 +130,14 @@ impl Budget {
         if self.ticks & 0xFF != 0 {
             return Ok(());
         }
+        self.check()
+    }
+
+    /// The same in a loop with few and long rounds: reads the clock each time.
+    ///
+    /// # Errors
+    /// As [`Budget::tick`].
+    pub fn check(&self) -> Result<(), Error> {
         if self.cancel.is_cancelled() {
             return Err(Error::new(ErrorKind::Cancelled, Location::Whole));
         }

@@ -207,7 +207,8 @@ class _Search:
                 if schema is False and not node.is_keyword:
                     edits[Edit(node, "")] = None
                 elif isinstance(schema, dict):
-                    for keyword in schema:
+                    # Of a number the bounds tell more than that it might have an exponent.
+                    for keyword in sorted(schema, key=lambda keyword: keyword == "type"):
                         if keyword == "oneOf" and "anyOf" not in schema:
                             edits[Edit(node, keyword, "anyOf")] = None
                         if keyword in _ASSERTIONS:

@@ -123,9 +123,10 @@ impl Schemas {
         for at in 0..places {
             let item = table.array.item(at);
             let is_used = (at as u64) < u64::from(table.array.max);
-            let scalars = match is_used && self.is_alive(item)? {
-                true => self.few_scalars(item)?,
-                false => Some(Vec::new()),
+            let scalars = if is_used && self.is_alive(item)? {
+                self.few_scalars(item)?
+            } else {
+                Some(Vec::new())
             };
             let Some(scalars) = scalars else {
                 if self.options.unsupported == Unsupported::Widen {
@@ -301,7 +302,7 @@ impl Schemas {
     /// A limit was reached.
     pub(crate) fn can_end(&mut self, table: &ArrayTable, at: ItemsAt) -> Result<bool, Error> {
         if table.array.unique.is_some() {
-            if !self.has_room(table, at) {
+            if !self.has_room(table, at)? {
                 return Ok(false);
             }
             if table.array.contains.is_empty() {
@@ -352,10 +353,10 @@ impl Schemas {
 
     /// Whether the items that are missing can all have different values: a matching of items to
     /// values that did not come yet.
-    fn has_room(&self, table: &ArrayTable, at: ItemsAt) -> bool {
+    fn has_room(&self, table: &ArrayTable, at: ItemsAt) -> Result<bool, Error> {
         let missing = table.array.min.saturating_sub(at.count) as usize;
         if missing > table.values.len() {
-            return false;
+            return Ok(false);
         }
         let choices = |item: usize| {
             let place = (at.count as usize + item).min(table.array.prefix.len());
@@ -364,6 +365,7 @@ impl Schemas {
         // Items of one kind at the end need no more than enough values; the others are few.
         let mut owner: Vec<Option<usize>> = vec![None; table.values.len()];
         for item in 0..missing {
+            self.budget.check()?;
             let mut visited = vec![false; table.values.len()];
             let mut came_from: Vec<(u32, Option<u32>)> = Vec::new();
             // Breadth first: a value that is free, or whose owner can take another one.
@@ -386,23 +388,19 @@ impl Schemas {
                 }
             }
             let Some((mut value, _)) = end else {
-                return false;
+                return Ok(false);
             };
             loop {
                 let through = came_from.iter().find(|(known, _)| *known == value);
-                match through.and_then(|&(_, through)| through) {
-                    Some(before) => {
-                        owner[value as usize] = owner[before as usize];
-                        value = before;
-                    }
-                    None => {
-                        owner[value as usize] = Some(item);
-                        break;
-                    }
-                }
+                let Some(before) = through.and_then(|&(_, through)| through) else {
+                    owner[value as usize] = Some(item);
+                    break;
+                };
+                owner[value as usize] = owner[before as usize];
+                value = before;
             }
         }
-        true
+        Ok(true)
     }
 }
 

@@ -85,7 +85,7 @@ impl Schemas {
                 [(true, self.atom_strings(atom, true)?), (false, self.atom_strings(atom, false)?)];
             let mut split = Vec::with_capacity(classes.len() * 2);
             for (signs, strings) in &classes {
-                self.budget.tick()?;
+                self.budget.check()?;
                 for (is_in, side) in &sides {
                     let mut both: Vec<StringShape> = Vec::new();
                     for a in strings {

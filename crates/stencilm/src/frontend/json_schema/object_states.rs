@@ -141,6 +141,7 @@ impl Schemas {
         let may_be_other = self.may_be_other(table, at);
         let mut places = vec![false; table.names.len()];
         for member in 0..table.len() {
+            self.budget.tick()?;
             let is_placed =
                 table.is_ordered(member) || may_be_other || self.options.key_order == KeyOrder::Any;
             if is_placed
@@ -154,7 +155,8 @@ impl Schemas {
         for class in 0..table.classes.len() {
             if may_be_other
                 && table.others_left(at) > 0
-                && !self.steps(table, at, Name::Class(class))?.is_empty() {
+                && !self.steps(table, at, Name::Class(class))?.is_empty()
+            {
                 classes.push(class);
             }
         }

@@ -9,10 +9,10 @@ use crate::frontend::json_schema::formula::{Formula, FormulaId};
 use crate::frontend::json_schema::name_set::{NameAtom, NameSet};
 use crate::frontend::json_schema::options::KeyOrder;
 use crate::frontend::json_schema::schemas::Schemas;
-use crate::frontend::json_schema::text_exprs;
 use crate::frontend::json_schema::shape::{
     ANY, Exists, NEVER, ObjectShape, Refusal, StringShape, TermId, TextId,
 };
+use crate::frontend::json_schema::text_exprs;
 use crate::grammar::{Exprs, Spelling, UNBOUNDED};
 use crate::residual::emptiness::without_empty_parts;
 use crate::residual::words::count_words;
@@ -197,11 +197,7 @@ impl Schemas {
         })
     }
 
-    fn count_others(
-        &mut self,
-        classes: &[NameClass],
-        listed: &[Box<[u8]>],
-    ) -> Result<u32, Error> {
+    fn count_others(&mut self, classes: &[NameClass], listed: &[Box<[u8]>]) -> Result<u32, Error> {
         if classes.iter().any(NameClass::is_every_name) {
             return Ok(UNBOUNDED);
         }

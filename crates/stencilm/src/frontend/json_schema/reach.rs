@@ -88,14 +88,11 @@ impl Schemas {
     /// A schema is malformed, asks for what cannot be enforced, or has no value at all.
     pub(crate) fn compile(&mut self) -> Result<ShapeId, Error> {
         let root = self.schema(self.sources.root())?;
-        match self.live_shape(root)? {
-            Some(shape) => Ok(shape),
-            None => {
-                let reason = self.reason(root)?;
-                let kind = ErrorKind::Unsatisfiable { reason };
-                Err(Error::new(kind, Location::Pointer(String::new())))
-            }
+        if let Some(shape) = self.live_shape(root)? {
+            return Ok(shape);
         }
+        let kind = ErrorKind::Unsatisfiable { reason: self.reason(root)? };
+        Err(Error::new(kind, Location::Pointer(String::new())))
     }
 
     /// The shape of a term; `None` if no value has it.

@@ -334,11 +334,8 @@ impl Machine {
         let high = table.len();
         let (may_close, has_listed, classes) = match &object {
             Object::Ordered(_, ordered) => {
-                let classes: Vec<usize> = match ordered.may_be_other(at) {
-                    true => (0..table.classes.len()).collect(),
-                    false => Vec::new(),
-                };
-                let classes = classes.into_iter().filter(|&class| ordered.classes[class].is_some());
+                let count = if ordered.may_be_other(at) { table.classes.len() } else { 0 };
+                let classes = (0..count).filter(|&class| ordered.classes[class].is_some());
                 let has_listed = ordered.next_place(at, 0, high).is_some();
                 (ordered.may_close(at), has_listed, classes.collect())
             }
@@ -388,7 +385,8 @@ impl Machine {
         let table = object.table();
         let mut budget = self.schemas.budget.clone();
         let class_names = &table.classes[class];
-        let name = text_exprs::other_name(&self.schemas, class_names, &table.names, exprs, &mut budget)?;
+        let name =
+            text_exprs::other_name(&self.schemas, class_names, &table.names, exprs, &mut budget)?;
         let name = exprs.other_name(name);
         let rest = self.after(object, number, at, depth, Name::Class(class), exprs)?;
         Ok(exprs.seq2(name, rest))
