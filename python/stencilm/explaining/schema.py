@@ -207,8 +207,7 @@ class _Search:
                 if schema is False and not node.is_keyword:
                     edits[Edit(node, "")] = None
                 elif isinstance(schema, dict):
-                    # Of a number the bounds tell more than that it might have an exponent.
-                    for keyword in sorted(schema, key=lambda keyword: keyword == "type"):
+                    for keyword in schema:
                         if keyword == "oneOf" and "anyOf" not in schema:
                             edits[Edit(node, keyword, "anyOf")] = None
                         if keyword in _ASSERTIONS:
@@ -227,7 +226,9 @@ class _Search:
                 telling = [edit for edit in telling if edit not in inner]
             elif inner:
                 telling = [edit for edit in telling if edit is not outer]
-        return telling
+        # Without its type, a number that is out of bounds might go on with an exponent.
+        others = {edit.node for edit in telling if edit.keyword != "type"}
+        return [edit for edit in telling if edit.keyword != "type" or edit.node not in others]
 
     def _reason(self, edit: Edit) -> Reason:
         schema = self.documents.get(edit.node)
