@@ -131,7 +131,7 @@ class CompiledGrammar:
         vocabulary: Vocabulary,
         store: Store,
         limits: Limits | None = None,
-        source: tuple[_grammar.Grammar | None, _limits.Limits | None] = (None, None),
+        source: tuple[_grammar.Grammar | None, _limits.Limits | None] | None = None,
     ) -> CompiledGrammar: ...
     @property
     def vocabulary(self) -> Vocabulary: ...

@@ -48,25 +48,26 @@ pub(crate) struct CompiledGrammar {
 #[pymethods]
 impl CompiledGrammar {
     #[new]
-    #[pyo3(signature = (grammar, vocabulary, store, limits=None, source=(None, None)))]
+    #[pyo3(signature = (grammar, vocabulary, store, limits=None, source=None))]
     fn new(
         py: Python<'_>,
         grammar: &Grammar,
         vocabulary: &Bound<'_, Vocabulary>,
         store: &Store,
         limits: Option<&Limits>,
-        source: (Option<Py<PyAny>>, Option<Py<PyAny>>),
+        source: Option<(Option<Py<PyAny>>, Option<Py<PyAny>>)>,
     ) -> PyResult<Self> {
         let limits = limits.map_or_else(stencilm::Limits::default, |limits| limits.0);
         let (tokens, store) = (vocabulary.get().0.clone(), store.0.clone());
         let made =
             guarded(py, || stencilm::CompiledGrammar::new(&grammar.0, tokens, store, limits))?;
+        let (source, source_limits) = source.unwrap_or_default();
         let or_none = |object: Option<Py<PyAny>>| object.unwrap_or_else(|| py.None());
         Ok(Self {
             core: Arc::new(made),
             vocabulary: vocabulary.clone().unbind(),
-            source: or_none(source.0),
-            limits: or_none(source.1),
+            source: or_none(source),
+            limits: or_none(source_limits),
         })
     }
 
