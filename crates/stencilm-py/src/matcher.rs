@@ -45,6 +45,9 @@ pub(crate) struct CompiledGrammar {
     limits: Py<PyAny>,
 }
 
+/// A grammar as Python knows it, and the limits it was compiled with: for explanations.
+type Source = (Option<Py<PyAny>>, Option<Py<PyAny>>);
+
 #[pymethods]
 impl CompiledGrammar {
     #[new]
@@ -55,7 +58,7 @@ impl CompiledGrammar {
         vocabulary: &Bound<'_, Vocabulary>,
         store: &Store,
         limits: Option<&Limits>,
-        source: Option<(Option<Py<PyAny>>, Option<Py<PyAny>>)>,
+        source: Option<Source>,
     ) -> PyResult<Self> {
         let limits = limits.map_or_else(stencilm::Limits::default, |limits| limits.0);
         let (tokens, store) = (vocabulary.get().0.clone(), store.0.clone());
