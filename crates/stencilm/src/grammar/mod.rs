@@ -78,9 +78,12 @@ pub trait Rules: Send + Sync + fmt::Debug {
 
     /// The first name at or after `low` and before `high` (places in the sorted names) that may
     /// come in `state`.
-    fn next_name(&self, state: u32, low: u32, high: u32) -> Option<u32> {
+    ///
+    /// # Errors
+    /// A limit was reached.
+    fn next_name(&self, state: u32, low: u32, high: u32) -> Result<Option<u32>, Error> {
         let _ = (state, low, high);
-        None
+        Ok(None)
     }
 
     /// What follows the closing quote of a name that [`Rules::next_name`] gave.

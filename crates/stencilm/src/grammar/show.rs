@@ -57,7 +57,7 @@ impl Grammar {
                 Expr::Call(rule) => callees.push(rule),
                 Expr::Names { state, low, high, other, .. } => {
                     let mut from = low;
-                    while let Some(name) = self.rules.next_name(state, from, high) {
+                    while let Some(name) = self.rules.next_name(state, from, high)? {
                         todo.push(self.rules.after_name(state, name, exprs)?);
                         from = name + 1;
                     }

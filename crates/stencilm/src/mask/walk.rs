@@ -204,7 +204,7 @@ impl Tables {
             self.spend(1)?;
             let mut low = run.low;
             while low < run.high {
-                let Some(first) = rules.next_name(run.state, low, run.high) else { break };
+                let Some(first) = rules.next_name(run.state, low, run.high)? else { break };
                 let literal = self.residuals.exprs.literal_ids(names)[first as usize];
                 let next = self.residuals.exprs.literal(literal).get(run.depth as usize).copied();
                 let byte = next.unwrap_or(b'"');

@@ -112,10 +112,10 @@ impl Residuals {
             return self.followed_by_other(run.state, name);
         }
         let rules = self.rules.clone();
-        let Some(first) = rules.next_name(run.state, low, high) else {
+        let Some(first) = rules.next_name(run.state, low, high)? else {
             return Ok(self.exprs.nothing());
         };
-        if rules.next_name(run.state, first + 1, high).is_some() {
+        if rules.next_name(run.state, first + 1, high)?.is_some() {
             return Ok(self.exprs.names(run.state, low, high, depth, false));
         }
         self.rest_of_name(names, run.state, first, depth)
@@ -153,7 +153,7 @@ impl Residuals {
             && first.is_some_and(|id| self.exprs.literal(id).len() == run.depth as usize);
         if is_declared {
             // A declared name that may not come here is no other name either.
-            return match rules.next_name(run.state, run.low, run.low + 1) {
+            return match rules.next_name(run.state, run.low, run.low + 1)? {
                 Some(name) => rules.after_name(run.state, name, &mut self.exprs),
                 None => Ok(self.exprs.nothing()),
             };

@@ -174,7 +174,7 @@ impl Recogniser {
         let place = ids.iter().position(|&id| self.exprs.literal(id) == name);
         let after = match place.map(|place| u32::try_from(place).expect("few names")) {
             Some(place) if low <= place && place < high => {
-                if rules.next_name(state, place, place + 1) != Some(place) {
+                if rules.next_name(state, place, place + 1).expect("a name") != Some(place) {
                     return Vec::new();
                 }
                 rules.after_name(state, place, &mut self.exprs).expect("a rest")

@@ -20,6 +20,9 @@ use crate::number::{Decimal, Point};
 /// Different values up to which an array remembers which came.
 const MOST_VALUES: usize = 2_000;
 
+/// Arrays of different items one inside the other whose values are listed.
+const MOST_LISTED: usize = 16;
+
 /// A value that is no array and no object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scalar {
@@ -173,8 +176,9 @@ impl Schemas {
             }
         }
         for array in &shape.arrays {
-            // An array inside of itself has no few values.
-            if self.reach.listing.contains(array) || self.is_array_alive(array)? {
+            // An array inside of itself has no few values; far inside of others nobody looks.
+            let is_deep = self.reach.listing.len() > MOST_LISTED;
+            if is_deep || self.reach.listing.contains(array) || self.is_array_alive(array)? {
                 return Ok(None);
             }
         }

@@ -54,6 +54,8 @@ struct Walk {
     found: Vec<Evaluation>,
     /// The schemas that the walk is inside of.
     path: Vec<Place>,
+    /// Schemas that were looked at under a condition: once more adds nothing.
+    seen: FxHashSet<(Place, TermId)>,
 }
 
 impl Schemas {
@@ -208,7 +210,8 @@ impl Schemas {
     }
 
     fn evaluations(&mut self, schema: Place, kind: Kind) -> Result<Vec<Evaluation>, Error> {
-        let mut walk = Walk { kind, found: Vec::new(), path: Vec::new() };
+        let mut walk =
+            Walk { kind, found: Vec::new(), path: Vec::new(), seen: FxHashSet::default() };
         self.walk_evaluations(&mut walk, schema, ANY, true)?;
         Ok(walk.found)
     }
@@ -226,6 +229,12 @@ impl Schemas {
         if walk.path.contains(&place) {
             let message = "the schema leads back to itself without a step into a member or an item";
             return Err(self.sources.error(message, place));
+        }
+        if !walk.seen.insert((place, guard)) {
+            return Ok(());
+        }
+        if walk.seen.len() > self.budget.limits.search {
+            return Err(self.at_work(Error::limit("search", self.budget.limits.search)));
         }
         if walk.path.len() >= self.budget.limits.nesting {
             return Err(Error::limit("nesting", self.budget.limits.nesting));

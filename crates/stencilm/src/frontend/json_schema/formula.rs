@@ -45,12 +45,17 @@ pub(crate) enum Formula {
 #[derive(Debug)]
 pub(crate) struct Formulas {
     list: Vec<Formula>,
+    /// How many formulas each has one inside the other.
+    depths: Vec<u32>,
+    /// The parts, members and rules of all formulas.
+    size: usize,
     ids: FxHashMap<Formula, FormulaId>,
 }
 
 impl Default for Formulas {
     fn default() -> Self {
-        let mut formulas = Self { list: Vec::new(), ids: FxHashMap::default() };
+        let ids = FxHashMap::default();
+        let mut formulas = Self { list: Vec::new(), depths: Vec::new(), size: 0, ids };
         formulas.add(Formula::Never);
         formulas.add(Formula::Any);
         formulas
@@ -67,9 +72,24 @@ impl Formulas {
             return id;
         }
         let id = FormulaId(index(self.list.len()));
+        let (depth, size) = match &formula {
+            Formula::And(parts) | Formula::Or(parts) => {
+                let depth = parts.iter().map(|&part| self.depth(part) + 1).max();
+                (depth.unwrap_or(0), parts.len())
+            }
+            Formula::Object(object) => (0, object.members.len() + object.rules.len()),
+            Formula::Exists(exists) => (0, exists.except.len()),
+            Formula::Never | Formula::Any => (0, 0),
+        };
+        self.size += 1 + size;
+        self.depths.push(depth);
         self.list.push(formula.clone());
         self.ids.insert(formula, id);
         id
+    }
+
+    fn depth(&self, id: FormulaId) -> u32 {
+        self.depths[id.0 as usize]
     }
 
     pub(crate) fn object(&mut self, object: ObjectShape) -> FormulaId {
@@ -162,6 +182,21 @@ fn keep_first(members: &mut Vec<FormulaId>) {
 }
 
 impl Schemas {
+    /// What looks into a formula goes down it by recursion; all formulas together take memory.
+    ///
+    /// # Errors
+    /// It is too deep, or there are too many.
+    pub(crate) fn check_formula(&self, id: FormulaId) -> Result<(), Error> {
+        let limits = &self.budget.limits;
+        if self.formulas.depth(id) as usize > limits.nesting {
+            return Err(self.at_work(Error::limit("nesting", limits.nesting)));
+        }
+        if self.formulas.size > limits.expressions {
+            return Err(self.at_work(Error::limit("expressions", limits.expressions)));
+        }
+        Ok(())
+    }
+
     /// The objects of all these formulas: lists of rules become one, and alternatives are
     /// multiplied out where that costs little.
     pub(crate) fn and_objects(&mut self, parts: &[FormulaId]) -> Result<FormulaId, Error> {
@@ -203,7 +238,9 @@ impl Schemas {
             || (unions.len() > 1 && products > MOST_PRODUCTS)
         {
             all.extend(unions);
-            return Ok(self.formulas.and(&all));
+            let all = self.formulas.and(&all);
+            self.check_formula(all)?;
+            return Ok(all);
         }
         let mut products = vec![self.formulas.and(&all)];
         for union in unions {
@@ -218,7 +255,9 @@ impl Schemas {
             self.check_count(more.len())?;
             products = more;
         }
-        Ok(self.formulas.or(&products))
+        let all = self.formulas.or(&products);
+        self.check_formula(all)?;
+        Ok(all)
     }
 
     /// Adds an alternative that is not plainly within another one.

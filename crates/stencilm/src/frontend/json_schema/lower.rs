@@ -8,6 +8,9 @@ use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{ANY, NEVER, Place, TermId};
 use crate::frontend::json_schema::terms::Term;
 
+/// Schemas with a `oneOf` that are taken apart one inside the other; deeper ones stay closed.
+const MOST_OPENED: usize = 16;
+
 /// The parts of one schema, in the order in which it names them.
 struct Parts {
     place: Place,
@@ -22,8 +25,18 @@ struct Parts {
 type Choice = (Place, Vec<TermId>);
 
 impl Schemas {
+    /// What [`Self::lower`] makes of the schema that a term names, made once.
+    pub(crate) fn lowered(&mut self, term: TermId, place: Place) -> Result<TermId, Error> {
+        if let Some(&known) = self.lowered.get(&term) {
+            return Ok(known);
+        }
+        let lowered = self.lower(place)?;
+        self.lowered.insert(term, lowered);
+        Ok(lowered)
+    }
+
     /// The term that a schema stands for. Schemas inside stay closed.
-    pub(crate) fn lower(&mut self, place: Place) -> Result<TermId, Error> {
+    fn lower(&mut self, place: Place) -> Result<TermId, Error> {
         let language = self.sources.language(place);
         let dialect = language.dialect;
         let document = self.sources.document(place);
@@ -153,10 +166,11 @@ impl Schemas {
         };
         let document = self.sources.document(place);
         let has_choice = document.find(place.node, "oneOf").is_some();
-        if !has_choice || self.lowering.contains(&place) {
+        let is_deep = self.lowering.len() >= MOST_OPENED;
+        if !has_choice || is_deep || self.lowering.contains(&place) {
             return Ok(false);
         }
-        let lowered = self.lower(place)?;
+        let lowered = self.lowered(part, place)?;
         let parts = match self.terms.get(lowered) {
             Term::And(parts) => parts.to_vec(),
             _ => vec![lowered],

@@ -19,6 +19,9 @@ use crate::grammar::UNBOUNDED;
 /// Pairs of a value and a rest up to which nobody asks whether the value exists.
 const FEW_PAIRS: usize = 4;
 
+/// States of which it is kept which names may come.
+const MOST_NAMES: usize = 1_024;
+
 /// Where an object stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct At {
@@ -28,6 +31,8 @@ pub(crate) struct At {
     pub(crate) next: u32,
     /// Which of the others came.
     pub(crate) seen: SeenId,
+    /// And the last of them, while it is not decided that it comes.
+    pub(crate) last: Option<u32>,
     /// The members so far, as far as they are counted.
     pub(crate) count: u32,
     /// The names so far that are not listed, where there are only so many.
@@ -76,7 +81,15 @@ pub(crate) type Step = (TermId, At);
 impl ObjectTable {
     /// After the opening brace.
     pub(crate) fn start(&self) -> At {
-        At { formula: self.formula, next: 0, seen: SeenId(0), count: 0, others: 0, is_first: true }
+        At {
+            formula: self.formula,
+            next: 0,
+            seen: SeenId(0),
+            last: None,
+            count: 0,
+            others: 0,
+            is_first: true,
+        }
     }
 
     fn is_ordered(&self, member: u32) -> bool {
@@ -101,7 +114,10 @@ impl ObjectTable {
 impl Schemas {
     /// Whether a member may still come as far as its own name goes.
     pub(crate) fn is_left(&self, table: &ObjectTable, at: At, member: u32) -> bool {
-        if table.is_ordered(member) { member >= at.next } else { !self.has_seen(at.seen, member) }
+        if table.is_ordered(member) {
+            return member >= at.next;
+        }
+        at.last != Some(member) && !self.has_seen(at.seen, member)
     }
 
     pub(crate) fn has_seen(&self, seen: SeenId, member: u32) -> bool {
@@ -146,7 +162,7 @@ impl Schemas {
                 table.is_ordered(member) || may_be_other || self.options.key_order == KeyOrder::Any;
             if is_placed
                 && self.is_left(table, at, member)
-                && !self.steps(table, at, Name::Member(member))?.is_empty()
+                && !self.ways(table, at, Name::Member(member))?.is_empty()
             {
                 places[table.place_of[member as usize] as usize] = true;
             }
@@ -155,13 +171,17 @@ impl Schemas {
         for class in 0..table.classes.len() {
             if may_be_other
                 && table.others_left(at) > 0
-                && !self.steps(table, at, Name::Class(class))?.is_empty()
+                && !self.ways(table, at, Name::Class(class))?.is_empty()
             {
                 classes.push(class);
             }
         }
         let may_close = self.may_close(table, at);
         let names = Arc::new(Names { may_close, places, classes });
+        if self.reach.names.len() >= MOST_NAMES {
+            // What is asked for again is found again.
+            self.reach.names.clear();
+        }
         self.reach.names.insert((id, at), names.clone());
         Ok(names)
     }
@@ -226,17 +246,28 @@ impl Schemas {
         at: At,
         name: Name,
     ) -> Result<Vec<Step>, Error> {
+        let mut steps = self.ways(table, at, name)?;
+        for (_, next) in &mut steps {
+            if let Some(member) = next.last.take() {
+                next.seen = self.with_seen(next.seen, member);
+            }
+        }
+        Ok(steps)
+    }
+
+    /// The same, for states that may never be: what came is not interned.
+    fn ways(&mut self, table: &Arc<ObjectTable>, at: At, name: Name) -> Result<Vec<Step>, Error> {
         let mut after = At { count: table.counted(at), is_first: false, ..at };
         match name {
             Name::Member(member) if table.is_ordered(member) => after.next = member + 1,
-            Name::Member(member) => after.seen = self.with_seen(at.seen, member),
+            Name::Member(member) => after.last = Some(member),
             Name::Class(_) => after.others = table.one_more(at),
         }
-        let is_other = !matches!(name, Name::Member(member) if table.is_ordered(member));
-        if is_other
+        if after.next == at.next
             && self.options.additional == Additional::Last
             && self.options.key_order == KeyOrder::Declared
         {
+            // No name in order comes after another one.
             after.next = table.ordered;
         }
         let pairs = self.pairs(table, at, after, at.formula, name)?;

@@ -250,7 +250,7 @@ impl Schemas {
                 atoms.push(atom);
             }
         }
-        if let Some(classes) = self.alike(objects, exists, &atoms) {
+        if let Some(classes) = self.alike(objects, exists, &atoms)? {
             return Ok(classes);
         }
         let classes = self.name_classes(&atoms)?;
@@ -264,9 +264,9 @@ impl Schemas {
         objects: &[(FormulaId, Arc<ObjectShape>)],
         exists: &[(FormulaId, Arc<Exists>)],
         atoms: &[NameAtom],
-    ) -> Option<Vec<NameClass>> {
+    ) -> Result<Option<Vec<NameClass>>, Error> {
         let ([(_, object)], [], true) = (objects, exists, atoms.len() > 1) else {
-            return None;
+            return Ok(None);
         };
         let mut patterns = Vec::with_capacity(atoms.len());
         let mut value = None;
@@ -274,16 +274,16 @@ impl Schemas {
             match rule.set.atoms() {
                 &[(NameAtom::Pattern(pattern), true)] if self.patterns.is_plain(pattern) => {
                     if *value.get_or_insert(rule.value) != rule.value {
-                        return None;
+                        return Ok(None);
                     }
                     patterns.push(pattern);
                 }
                 others if others.len() == atoms.len() && others.iter().all(|atom| !atom.1) => {}
-                _ => return None,
+                _ => return Ok(None),
             }
         }
         if patterns.len() != atoms.len() {
-            return None;
+            return Ok(None);
         }
         let string = |patterns| StringShape { patterns, ..StringShape::default() };
         let matching = patterns.iter().map(|&pattern| string(vec![(pattern, true)]));
@@ -295,11 +295,11 @@ impl Schemas {
         let mut none: Vec<_> = patterns.iter().map(|&pattern| (pattern, false)).collect();
         none.sort_unstable();
         let others = string(none);
-        if self.is_string_possible(&others).unwrap_or(true) {
+        if self.is_string_possible(&others)? {
             let set = NameSet::of(atoms.iter().map(|&atom| (atom, false)));
             classes.push(NameClass { set, strings: vec![others] });
         }
-        Some(classes)
+        Ok(Some(classes))
     }
 
     /// Takes small classes apart into their names: those not listed yet, and the other classes.

@@ -503,16 +503,18 @@ impl Rules for SchemaRules {
         exprs.literal_list(names)
     }
 
-    fn next_name(&self, state: u32, low: u32, high: u32) -> Option<u32> {
+    fn next_name(&self, state: u32, low: u32, high: u32) -> Result<Option<u32>, Error> {
         let mut machine = self.machine();
-        let (number, at, _) = machine.state(state)?;
-        match machine.object(number).ok()? {
+        machine.begin();
+        let Some((number, at, _)) = machine.state(state) else {
+            return Ok(None);
+        };
+        Ok(match machine.object(number)? {
             Object::Ordered(_, ordered) => ordered.next_place(at, low, high),
-            // The body of the state asked before.
             Object::Any(table) => {
-                machine.schemas.names_at(&table, number, at).ok()?.next_place(low, high)
+                machine.schemas.names_at(&table, number, at)?.next_place(low, high)
             }
-        }
+        })
     }
 
     fn after_name(&self, state: u32, name: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {

@@ -113,12 +113,7 @@ impl Schemas {
         let base = parts.iter().position(is_rules).map(|place| parts.remove(place));
         let scopes: Vec<Vec<u32>> = parts.iter().map(|&part| self.scope(table, part)).collect();
         let mut members: rustc_hash::FxHashSet<u32> = (from.next..next.next).collect();
-        if from.seen != next.seen {
-            let is_new = |&member: &u32| {
-                self.is_left(table, from, member) && !self.is_left(table, next, member)
-            };
-            members.extend((table.ordered..table.len()).filter(is_new));
-        }
+        members.extend(next.last);
         let mut is_in = vec![false; parts.len()];
         loop {
             let more = (0..parts.len())
@@ -328,6 +323,10 @@ impl Schemas {
         }
         if required > room || need > room || possible < need {
             return Ok(false);
+        }
+        if search.exists.len() > self.budget.limits.nesting {
+            // They are looked for one inside the other.
+            return Err(self.at_work(Error::limit("nesting", self.budget.limits.nesting)));
         }
         let mut used: Vec<(Witness, TermId)> = Vec::new();
         self.find_witnesses(search, &classes, &search.exists, room - required, &mut used)

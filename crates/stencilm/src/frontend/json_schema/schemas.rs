@@ -39,7 +39,7 @@ pub(crate) struct Schemas {
     shape_ids: FxHashMap<Arc<Shape>, ShapeId>,
     progress: Vec<Progress>,
     /// What the schema at a place says, in terms of its assertions and other schemas.
-    lowered: FxHashMap<TermId, TermId>,
+    pub(crate) lowered: FxHashMap<TermId, TermId>,
     /// One place for all schemas that say the same.
     by_content: HashTable<(Place, ResourceId)>,
     /// The schemas that are being taken apart, one inside the other.
@@ -234,9 +234,7 @@ impl Schemas {
         Ok(match self.terms.get(term) {
             &Term::Schema(place) => {
                 self.under_way = Some(place);
-                let lowered = self.lower(place)?;
-                self.lowered.insert(term, lowered);
-                vec![lowered]
+                vec![self.lowered(term, place)?]
             }
             Term::And(parts) | Term::Or(parts) | Term::One(_, parts) => parts.to_vec(),
             &Term::Not(place, inner) => match self.dual(place, inner)? {
@@ -263,7 +261,7 @@ impl Schemas {
     fn dual(&mut self, place: Place, term: TermId) -> Result<Option<TermId>, Error> {
         Ok(match self.terms.get(term).clone() {
             Term::Schema(inner) => {
-                let lowered = self.lower(inner)?;
+                let lowered = self.lowered(term, inner)?;
                 Some(self.terms.not(place, lowered))
             }
             Term::And(parts) => {
@@ -321,6 +319,7 @@ impl Schemas {
                     self.check_size(&any)?;
                 }
                 any.objects = self.formulas.or(&objects);
+                self.check_formula(any.objects)?;
                 any
             }
             Term::One(place, parts) => {
@@ -368,8 +367,13 @@ impl Schemas {
         if count <= most {
             return Ok(());
         }
+        Err(self.at_work(Error::limit("alternatives", most)))
+    }
+
+    /// An error at the schema that was last opened.
+    pub(crate) fn at_work(&self, error: Error) -> Error {
         let place = self.under_way.unwrap_or_else(|| self.sources.root());
-        Err(Error::limit("alternatives", most).moved_to(self.sources.location(place)))
+        error.moved_to(self.sources.location(place))
     }
 
     fn cycle(&self, part: TermId, term: TermId) -> Error {

@@ -4,12 +4,15 @@
 //! for each type. Members of `And` and `Or` keep their order: it is the order in which property
 //! names come.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::frontend::json_schema::array_states::Scalar;
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::name_set::NameSet;
 use crate::frontend::json_schema::shape::{ANY, NEVER, Place, TermId, TextId};
+
+/// Members up to which one is looked for among the others one by one.
+const FEW_MEMBERS: usize = 32;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Term {
@@ -138,10 +141,15 @@ impl Terms {
 
     /// Whether one member is what another one is not.
     fn has_opposites(&self, members: &[TermId]) -> bool {
-        members.iter().any(|&member| match self.terms[member.0 as usize] {
-            Term::Not(_, inner) => members.contains(&inner),
-            _ => false,
-        })
+        let negated = |&member: &TermId| match self.terms[member.0 as usize] {
+            Term::Not(_, inner) => Some(inner),
+            _ => None,
+        };
+        if members.len() <= FEW_MEMBERS {
+            return members.iter().filter_map(negated).any(|inner| members.contains(&inner));
+        }
+        let all: FxHashSet<TermId> = members.iter().copied().collect();
+        members.iter().filter_map(negated).any(|inner| all.contains(&inner))
     }
 
     /// Anything but this.
@@ -157,8 +165,8 @@ impl Terms {
 
 /// Drops what comes again, and keeps the order.
 fn keep_first(members: &mut Vec<TermId>) {
-    if members.len() > 32 {
-        let mut seen = rustc_hash::FxHashSet::default();
+    if members.len() > FEW_MEMBERS {
+        let mut seen = FxHashSet::default();
         members.retain(|&member| seen.insert(member));
         return;
     }
