@@ -123,6 +123,33 @@ CONDITIONS = [
     for at in range(0, 200, 2)
 ]
 
+
+def doubling(keyword: str, count: int) -> dict[str, Any]:
+    """Each schema refers twice to the next one, under a condition of its own."""
+    steps = {
+        f"d{at}": {
+            keyword: [{"$ref": f"#/$defs/d{at + 1}"}, {"$ref": f"#/$defs/d{at + 1}", "title": "x"}],
+            "title": f"step {at}",
+        }
+        for at in range(count)
+    }
+    last = {f"d{count}": record({"a": {}})}
+    return {"$defs": steps | last, "$ref": "#/$defs/d0", "unevaluatedProperties": False}
+
+
+def unions(count: int) -> str:
+    """Alternatives inside of alternatives, which are too many to multiply out."""
+
+    def five(at: int) -> str:
+        return json.dumps({"anyOf": [{"required": [f"x{at}_{n}"]} for n in range(5)]})
+
+    begin = "".join(
+        f'{{"anyOf":[{{"required":["q{at}"]}},{{"allOf":[{five(at)},{five(-at)},'
+        for at in range(count)
+    )
+    return begin + "true" + "]}]}" * count
+
+
 CASES = [
     Hostile(
         "arrays 10,000 deep",
@@ -139,6 +166,31 @@ CASES = [
         "10,000 unions, one in the other",
         '{"anyOf":[{"type":"null"},' * DEEP + '{"type":"string"}' + "]}" * DEEP,
         '"a"',
+    ),
+    Hostile(
+        "400 exact choices, one in the other",
+        "".join(f'{{"oneOf":[{{"required":["a{at}"]}},true],"allOf":[' for at in range(400))
+        + "true"
+        + "]}" * 400,
+        '{"b":1',
+    ),
+    Hostile("3,000 unions, one in the other", unions(3_000), "{", may_be_refused=True),
+    Hostile(
+        "no union of 3,000, one in the other",
+        f'{{"type":"object","not":{unions(3_000)}}}',
+        "{",
+        may_be_refused=True,
+    ),
+    Hostile("schemas that double, evaluated", doubling("allOf", 40), '{"a":1', may_be_refused=True),
+    Hostile("conditions that double, evaluated", doubling("anyOf", 40), "{", may_be_refused=True),
+    Hostile(
+        "20,000 members that must exist",
+        {
+            "type": "object",
+            "allOf": [{"not": {"additionalProperties": {"const": at}}} for at in range(20_000)],
+        },
+        "{",
+        may_be_refused=True,
     ),
     Hostile(
         "50,000 properties", record(numbered(50_000)), '{"n7":1,"n40000":2}', orders=("declared",)

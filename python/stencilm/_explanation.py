@@ -16,8 +16,8 @@ class Reason:
     """
 
     place: str
-    """Where the schema stands that says so, as a JSON Pointer; for EBNF, the rule's name. Empty for
-    the whole grammar, and for an option."""
+    """Where the schema stands that says so, as a JSON Pointer. Empty for the whole grammar, and for
+    an option."""
     keyword: str
     """The keyword; the name of an option; empty for a schema that is `false`."""
     message: str
@@ -49,7 +49,8 @@ class Explanation:
     may_stop: bool
     """Whether the text could have ended before this byte."""
     reasons: tuple[Reason, ...]
-    """What forbids it. Empty if that was not found, or not looked for, which needs `before`."""
+    """What forbids it. Empty if that was not found, or not looked for, which needs `before` and a
+    JSON Schema."""
     is_joint: bool
     """Whether all reasons forbid it together, each by itself; else each stands for another way on:
     without any one of them it could come."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import sys
 from collections.abc import Callable
@@ -107,13 +107,11 @@ def _asked(judge: Judge, value: Any) -> bool:
 
 
 def judges_of(schema: Any) -> Callable[[Any], set[bool]]:
-    """What the validators that are installed say of a value: mostly one verdict, which counts.
+    """What two validators say of a value: mostly one verdict, which counts.
 
     Two verdicts, or none, are no verdict: each validator has mistakes of its own.
     """
-    made = [_by_jsonschema(schema)]
-    if importlib.util.find_spec("jsonschema_rs") is not None:
-        made.append(_by_jsonschema_rs(schema))
+    made = [_by_jsonschema(schema), _by_jsonschema_rs(schema)]
 
     def verdicts(value: Any) -> set[bool]:
         said = set()

@@ -9,7 +9,7 @@ use rustc_hash::FxBuildHasher;
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, Exprs};
 use crate::limits::Budget;
-use crate::residual::{Alive, NoRules, Residuals};
+use crate::residual::{Alive, Residuals};
 
 /// Expressions looked at before lengths are compared, which costs as much as many of them.
 const ASK_LENGTHS_AFTER: usize = 200;
@@ -37,12 +37,7 @@ pub fn without_empty_parts(
     if !exprs.has_and(id) {
         return Ok(id);
     }
-    let arena = std::mem::take(exprs);
-    let rules = std::sync::Arc::new(NoRules);
-    let mut residuals = Residuals::over(arena, rules, budget.limits, (0, 0, 0));
-    let result = residuals.without_empty_parts(id);
-    *exprs = residuals.exprs;
-    result
+    Residuals::lent(exprs, budget, |residuals| residuals.without_empty_parts(id))
 }
 
 /// The texts of `id`, an expression without calls, if there are no more than `most`. `None` too if
@@ -56,12 +51,7 @@ pub(crate) fn few_words(
     most: usize,
     budget: &Budget,
 ) -> Result<Option<Vec<Vec<u8>>>, Error> {
-    let arena = std::mem::take(exprs);
-    let rules = std::sync::Arc::new(NoRules);
-    let mut residuals = Residuals::over(arena, rules, budget.limits, (0, 0, 0));
-    let result = residuals.few_words(id, most);
-    *exprs = residuals.exprs;
-    result
+    Residuals::lent(exprs, budget, |residuals| residuals.few_words(id, most))
 }
 
 impl Residuals {

@@ -27,7 +27,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Location};
 use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, RuleId, Rules};
-use crate::limits::Limits;
+use crate::limits::{Budget, Limits};
 use crate::residual::calls::{Callee, Closure};
 use crate::residual::excess::Excess;
 use crate::residual::lengths::Lengths;
@@ -148,6 +148,20 @@ impl Residuals {
             longest,
             liveness: None,
         }
+    }
+
+    /// Lends expressions without calls to an automaton, for a question that has nothing to do with a
+    /// vocabulary.
+    fn lent<T>(
+        exprs: &mut Exprs,
+        budget: &Budget,
+        ask: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let arena = std::mem::take(exprs);
+        let mut residuals = Self::over(arena, Arc::new(NoRules), budget.limits, (0, 0, 0));
+        let answer = ask(&mut residuals);
+        *exprs = residuals.exprs;
+        answer
     }
 
     pub(crate) fn rules(&self) -> &Arc<dyn Rules> {

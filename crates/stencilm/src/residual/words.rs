@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::error::Error;
 use crate::grammar::{ExprId, Exprs};
 use crate::limits::Budget;
-use crate::residual::{NoRules, Residuals};
+use crate::residual::Residuals;
 
 /// The number of a language's words, as far as it was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +26,10 @@ pub(crate) fn count_words(
     most: u32,
     budget: &Budget,
 ) -> Result<u32, Error> {
-    let arena = std::mem::take(exprs);
-    let rules = std::sync::Arc::new(NoRules);
-    let mut residuals = Residuals::over(arena, rules, budget.limits, (0, 0, 0));
-    let name = residuals.exprs.other_name(id);
-    let words = residuals.names_left(name, false, most);
-    *exprs = residuals.exprs;
-    Ok(words?.count.min(most))
+    let name = exprs.other_name(id);
+    let words =
+        Residuals::lent(exprs, budget, |residuals| residuals.names_left(name, false, most))?;
+    Ok(words.count.min(most))
 }
 
 impl Residuals {

@@ -5,6 +5,7 @@ mod rules_language;
 
 mod arrays;
 mod objects;
+mod references;
 
 use stencilm::frontend::json_schema::{
     JsonSchemaOptions, Unsupported, Whitespace, grammar, report,

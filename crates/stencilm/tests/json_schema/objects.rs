@@ -1,10 +1,12 @@
 //! Objects whose rules are told apart member by member: negations, overlapping alternatives,
 //! members that must exist whatever their name, any order.
 
-use stencilm::frontend::json_schema::{JsonSchemaOptions, KeyOrder};
+use std::time::Duration;
+
+use stencilm::frontend::json_schema::{JsonSchemaOptions, KeyOrder, grammar};
+use stencilm::{Budget, Cancel, ErrorKind, Limits};
 
 use crate::{check, check_with, error};
-use stencilm::ErrorKind;
 
 #[track_caller]
 fn check_any_order(schema: &str, valid: &[&str], invalid: &[&str]) {
@@ -100,6 +102,19 @@ fn one_closed_object_within_another_is_not_the_other() {
         &["{}", r#"{"id": 1, "site": 1}"#, r#"{"id": 1, "app": 1}"#],
         &[r#"{"site": 1, "app": 1}"#],
     );
+}
+
+#[test]
+fn choices_inside_of_choices_need_no_deep_stack() {
+    let open: String = (0..20_000)
+        .map(|at| format!(r#"{{"oneOf": [{{"required": ["a{at}"]}}, true], "allOf": ["#))
+        .collect();
+    let schema = format!("{open}true{}", "]}".repeat(20_000));
+    let limits = Limits { compile_time: Duration::from_secs(1), ..Limits::default() };
+    let mut budget = Budget::new(limits, Cancel::new());
+    let error = grammar(&schema, &JsonSchemaOptions::default(), &mut budget);
+    let error = error.expect_err("more than can be told apart in a second");
+    assert!(matches!(error.kind(), ErrorKind::LimitReached { .. }), "{error}");
 }
 
 #[test]

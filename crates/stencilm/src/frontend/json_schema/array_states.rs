@@ -97,7 +97,7 @@ impl Schemas {
         let mut table = ArrayTable {
             array: array.clone(),
             last,
-            start: self.needs(needs),
+            start: NeedsId(self.reach.needs.id(needs)),
             values: Vec::new(),
             values_at: Vec::new(),
         };
@@ -108,16 +108,6 @@ impl Schemas {
             listed?;
         }
         Ok(table)
-    }
-
-    fn needs(&mut self, needs: Vec<(u32, u32)>) -> NeedsId {
-        let needs: Arc<[(u32, u32)]> = needs.into();
-        let next = NeedsId(index(self.reach.needs.len()));
-        let id = *self.reach.needs_ids.entry(needs.clone()).or_insert(next);
-        if id == next {
-            self.reach.needs.push(needs);
-        }
-        id
     }
 
     /// The values that different items may have, if they are few.
@@ -213,7 +203,7 @@ impl Schemas {
     /// Whether the array may end.
     pub(crate) fn may_end(&self, table: &ArrayTable, at: ItemsAt) -> bool {
         at.count >= table.array.min
-            && self.reach.needs[at.needs.0 as usize].iter().all(|&(min, _)| min == 0)
+            && self.reach.needs.get(at.needs.0).iter().all(|&(min, _)| min == 0)
     }
 
     /// The values that the next item may have, with what follows each; only those with which the
@@ -244,7 +234,7 @@ impl Schemas {
         if at.count >= array.max {
             return Ok(Vec::new());
         }
-        let needs = self.reach.needs[at.needs.0 as usize].clone();
+        let needs = self.reach.needs.get(at.needs.0).clone();
         // What is missing is looked for first.
         let mut cases = vec![(array.item(at.count as usize), needs.to_vec())];
         for (place, contains) in array.contains.iter().enumerate() {
@@ -278,7 +268,7 @@ impl Schemas {
         let count = at.count.saturating_add(1).min(table.last);
         let mut steps = Vec::with_capacity(cases.len());
         for (value, needs) in cases {
-            let needs = self.needs(needs);
+            let needs = NeedsId(self.reach.needs.id(needs));
             let next = ItemsAt { count, needs, seen: at.seen, is_first: false };
             if array.unique.is_none() {
                 steps.push((value, next));
@@ -350,7 +340,10 @@ impl Schemas {
     /// Whether nothing is missing but items, whatever they are.
     fn is_only_short(&self, table: &ArrayTable, at: ItemsAt) -> bool {
         table.array.min > 0
-            && self.reach.needs[at.needs.0 as usize]
+            && self
+                .reach
+                .needs
+                .get(at.needs.0)
                 .iter()
                 .all(|&(min, max)| min == 0 && max == UNBOUNDED)
     }

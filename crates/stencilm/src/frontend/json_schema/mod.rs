@@ -20,6 +20,7 @@ mod formats_net;
 mod formats_pattern;
 mod formats_time;
 mod formula;
+mod interned;
 mod language;
 mod library;
 mod lower;

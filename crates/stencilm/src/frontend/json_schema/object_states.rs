@@ -121,24 +121,18 @@ impl Schemas {
     }
 
     pub(crate) fn has_seen(&self, seen: SeenId, member: u32) -> bool {
-        let words = &self.reach.seen_sets[seen.0 as usize];
+        let words = self.reach.seen.get(seen.0);
         words.get(member as usize / 64).is_some_and(|word| word >> (member % 64) & 1 == 1)
     }
 
     pub(crate) fn with_seen(&mut self, seen: SeenId, member: u32) -> SeenId {
-        let mut words = self.reach.seen_sets[seen.0 as usize].to_vec();
+        let mut words = self.reach.seen.get(seen.0).to_vec();
         let word = member as usize / 64;
         if words.len() <= word {
             words.resize(word + 1, 0);
         }
         words[word] |= 1 << (member % 64);
-        let words: Arc<[u64]> = words.into();
-        let next = SeenId(index(self.reach.seen_sets.len()));
-        let id = *self.reach.seen_ids.entry(words.clone()).or_insert(next);
-        if id == next {
-            self.reach.seen_sets.push(words);
-        }
-        id
+        SeenId(self.reach.seen.id(words))
     }
 
     /// Which names may come in a state of an object that is not simple.

@@ -8,11 +8,12 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Location};
-use crate::frontend::json_schema::array_states::{ArrayTable, NeedsId};
+use crate::frontend::json_schema::array_states::ArrayTable;
 use crate::frontend::json_schema::formula::{Formula, FormulaId};
+use crate::frontend::json_schema::interned::Interned;
 use crate::frontend::json_schema::name_set::NameAtom;
 use crate::frontend::json_schema::number_text;
-use crate::frontend::json_schema::object_states::{At, Names, SeenId};
+use crate::frontend::json_schema::object_states::{At, Names};
 use crate::frontend::json_schema::object_table::ObjectTable;
 use crate::frontend::json_schema::options::Unsupported;
 use crate::frontend::json_schema::schemas::Schemas;
@@ -33,7 +34,7 @@ enum Alive {
 }
 
 /// What is known of the values inside a value.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Reach {
     alive: Vec<Alive>,
     /// The shapes under way, the outer ones first.
@@ -49,36 +50,11 @@ pub(crate) struct Reach {
     pub(crate) table_ids: FxHashMap<(FormulaId, FormulaId), u32>,
     pub(crate) name_orders: FxHashMap<FormulaId, Arc<FxHashMap<TextId, u32>>>,
     pub(crate) names: FxHashMap<(u32, At), Arc<Names>>,
-    pub(crate) seen_sets: Vec<Arc<[u64]>>,
-    pub(crate) seen_ids: FxHashMap<Arc<[u64]>, SeenId>,
+    /// Sets of members, one bit each.
+    pub(crate) seen: Interned<u64>,
     pub(crate) array_tables: Vec<Arc<ArrayTable>>,
     pub(crate) array_ids: FxHashMap<ArrayShape, u32>,
-    pub(crate) needs: Vec<Arc<[(u32, u32)]>>,
-    pub(crate) needs_ids: FxHashMap<Arc<[(u32, u32)]>, NeedsId>,
-}
-
-impl Default for Reach {
-    fn default() -> Self {
-        let none: Arc<[u64]> = Arc::new([]);
-        Self {
-            alive: Vec::new(),
-            open: Vec::new(),
-            is_settling: false,
-            unique: Vec::new(),
-            listing: Vec::new(),
-            refusals: Vec::new(),
-            tables: Vec::new(),
-            table_ids: FxHashMap::default(),
-            name_orders: FxHashMap::default(),
-            names: FxHashMap::default(),
-            seen_sets: vec![none.clone()],
-            seen_ids: FxHashMap::from_iter([(none, SeenId(0))]),
-            array_tables: Vec::new(),
-            array_ids: FxHashMap::default(),
-            needs: Vec::new(),
-            needs_ids: FxHashMap::default(),
-        }
-    }
+    pub(crate) needs: Interned<(u32, u32)>,
 }
 
 impl Schemas {

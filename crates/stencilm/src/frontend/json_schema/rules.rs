@@ -230,7 +230,9 @@ impl Machine {
         };
         for at in (count..last).rev() {
             let item = self.value(array.prefix[at], inside, exprs)?;
-            rest = self.item_or_end(array, at, item, rest, depth, exprs);
+            let more = exprs.seq2(item, rest);
+            let close = (at >= array.min as usize).then_some(b"]");
+            rest = self.close_or_more(at == 0, close, more, depth, exprs);
         }
         if count == 0 && array.prefix.is_empty() {
             // `rest` is what follows a first item.
@@ -254,46 +256,39 @@ impl Machine {
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
         let table = self.schemas.reach.array_tables[array as usize].clone();
-        let space = self.schemas.options.whitespace.clone();
-        let mut choices = Vec::new();
-        if self.schemas.may_end(&table, at) {
-            let end = if at.is_first { exprs.empty() } else { space.end(exprs, depth) };
-            let close = exprs.bytes(b"]");
-            choices.push(exprs.seq(&[end, close]));
-        }
-        let before =
-            if at.is_first { space.begin(exprs, depth) } else { space.comma(exprs, depth) };
+        let inside = self.schemas.options.whitespace.inside(depth);
         let mut more = Vec::new();
         for (value, next) in self.schemas.item_steps(&table, at)? {
-            let value = self.value(value, space.inside(depth), exprs)?;
+            let value = self.value(value, inside, exprs)?;
             let rest = self.rule(Rule::CountedItems { array, at: next, depth })?;
             let rest = exprs.call(rest);
             more.push(exprs.seq(&[value, rest]));
         }
         let more = exprs.choice(&more);
-        choices.push(exprs.seq(&[before, more]));
-        let lead = space.lead(exprs);
-        let either = exprs.choice(&choices);
-        Ok(exprs.seq(&[lead, either]))
+        let close = self.schemas.may_end(&table, at).then_some(b"]");
+        Ok(self.close_or_more(at.is_first, close, more, depth, exprs))
     }
 
-    /// One more item and `rest`, or the end where that is allowed.
-    fn item_or_end(
+    /// The closing bracket, if one may come, or `more`, with what comes before each.
+    fn close_or_more(
         &self,
-        array: &ArrayShape,
-        at: usize,
-        item: ExprId,
-        rest: ExprId,
+        is_first: bool,
+        close: Option<&[u8; 1]>,
+        more: ExprId,
         depth: u32,
         exprs: &mut Exprs,
     ) -> ExprId {
         let space = &self.schemas.options.whitespace;
-        let before = if at == 0 { space.begin(exprs, depth) } else { space.comma(exprs, depth) };
-        let more = exprs.seq(&[before, item, rest]);
-        let close = exprs.bytes(b"]");
-        let end = if at == 0 { exprs.empty() } else { space.end(exprs, depth) };
-        let close = exprs.seq(&[end, close]);
-        let close = if at >= array.min as usize { close } else { exprs.nothing() };
+        let before = if is_first { space.begin(exprs, depth) } else { space.comma(exprs, depth) };
+        let more = exprs.seq(&[before, more]);
+        let close = match close {
+            Some(bracket) => {
+                let end = if is_first { exprs.empty() } else { space.end(exprs, depth) };
+                let bracket = exprs.bytes(bracket);
+                exprs.seq(&[end, bracket])
+            }
+            None => exprs.nothing(),
+        };
         let either = exprs.choice(&[close, more]);
         let lead = space.lead(exprs);
         exprs.seq(&[lead, either])
@@ -345,13 +340,6 @@ impl Machine {
                 (names.may_close, has_listed, names.classes.clone())
             }
         };
-        let space = self.schemas.options.whitespace.clone();
-        let mut choices = Vec::new();
-        if may_close {
-            let end = if at.is_first { exprs.empty() } else { space.end(exprs, depth) };
-            let close = exprs.bytes(b"}");
-            choices.push(exprs.seq(&[end, close]));
-        }
         let mut names = Vec::new();
         let is_open = matches!(classes[..], [class] if table.classes[class].is_every_name());
         if is_open || has_listed {
@@ -362,14 +350,10 @@ impl Machine {
                 names.push(self.class_member(&object, number, at, depth, class, exprs)?);
             }
         }
-        let before =
-            if at.is_first { space.begin(exprs, depth) } else { space.comma(exprs, depth) };
         let quote = exprs.bytes(b"\"");
         let names = exprs.choice(&names);
-        choices.push(exprs.seq(&[before, quote, names]));
-        let lead = space.lead(exprs);
-        let either = exprs.choice(&choices);
-        Ok(exprs.seq(&[lead, either]))
+        let more = exprs.seq2(quote, names);
+        Ok(self.close_or_more(at.is_first, may_close.then_some(b"}"), more, depth, exprs))
     }
 
     /// A name of a class, its closing quote, its value and the rest of the object.

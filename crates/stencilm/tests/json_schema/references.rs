@@ -1,35 +1,16 @@
 //! References between schemas: dialects, identifiers, other documents, dynamic scopes.
 
-#[path = "support/rules_language.rs"]
-mod rules_language;
-
 use stencilm::frontend::json_schema::{
     Dialect, Formats, JsonSchemaOptions, Unsupported, grammar, report,
 };
 use stencilm::{Budget, ErrorKind, Limits, Location};
 
-use rules_language::accepts;
+use crate::rules_language::accepts;
+use crate::{check, check_with};
 
 fn with(resources: &[(&str, &str)]) -> JsonSchemaOptions {
     let resources = resources.iter().map(|&(uri, text)| (uri.to_owned(), text.to_owned()));
     JsonSchemaOptions { resources: resources.collect(), ..JsonSchemaOptions::default() }
-}
-
-#[track_caller]
-fn check_with(options: &JsonSchemaOptions, schema: &str, valid: &[&str], invalid: &[&str]) {
-    let grammar = grammar(schema, options, &mut Budget::default());
-    let grammar = grammar.unwrap_or_else(|error| panic!("{schema}: {error}"));
-    for text in valid {
-        assert!(accepts(&grammar, text.as_bytes()), "{schema} must allow {text}");
-    }
-    for text in invalid {
-        assert!(!accepts(&grammar, text.as_bytes()), "{schema} must not allow {text}");
-    }
-}
-
-#[track_caller]
-fn check(schema: &str, valid: &[&str], invalid: &[&str]) {
-    check_with(&JsonSchemaOptions::default(), schema, valid, invalid);
 }
 
 /// The message and the pointer of the error.
