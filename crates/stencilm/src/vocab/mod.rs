@@ -113,8 +113,10 @@ impl Vocabulary {
         }
         let used = trie.bytes().iter().skip(1).copied().collect();
         let characters = Characters::of(&texts);
-        let longest_bytes = order.iter().map(|&id| trie_builder::to_u32(texts.of(id).len())).max();
-        let most_digits = order.iter().map(|&id| digits_of_a_number(texts.of(id))).max();
+        // As the texts lie in memory.
+        let all = || (0..texts.len()).map(|id| texts.of(id));
+        let longest_bytes = all().map(|text| trie_builder::to_u32(text.len())).max();
+        let most_digits = all().map(digits_of_a_number).max();
         let key = HashKey::random();
         Ok(Self {
             key,
@@ -373,7 +375,16 @@ fn content_hash(
 
 /// The most digits in a run of bytes that numbers have.
 fn digits_of_a_number(text: &[u8]) -> u32 {
-    let runs = text.split(|byte| !byte.is_ascii_digit() && !b"+-.eE".contains(byte));
-    let digits = runs.map(|run| run.iter().filter(|byte| byte.is_ascii_digit()).count());
-    trie_builder::to_u32(digits.max().unwrap_or(0))
+    let (mut most, mut run) = (0, 0);
+    for byte in text {
+        match byte {
+            b'0'..=b'9' => {
+                run += 1;
+                most = run.max(most);
+            }
+            b'+' | b'-' | b'.' | b'e' | b'E' => {}
+            _ => run = 0,
+        }
+    }
+    most
 }
