@@ -1,12 +1,17 @@
 //! No member name comes twice in one object: masks against all sentences, written out.
 
+#[path = "support/masks.rs"]
+mod masks;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use stencilm::frontend::json_schema::{Additional, JsonSchemaOptions, Whitespace, grammar};
-use stencilm::{Budget, CompiledGrammar, Limits, Matcher, Store, Vocabulary};
+use stencilm::frontend::json_schema::{Additional, JsonSchemaOptions, Whitespace};
+use stencilm::{CompiledGrammar, Limits, Matcher};
+
+use masks::{bits, compile_with, limits, vocabulary, walk};
 
 /// A schema and all texts of it.
 struct Case {
@@ -162,91 +167,6 @@ fn options(additional: Additional) -> JsonSchemaOptions {
     }
 }
 
-fn compile_with(
-    schema: &str,
-    options: &JsonSchemaOptions,
-    tokens: &[Vec<u8>],
-    limits: Limits,
-) -> Result<Arc<CompiledGrammar>, TestCaseError> {
-    let fail = |error: stencilm::Error| TestCaseError::fail(format!("{schema}: {error}"));
-    let grammar = grammar(schema, options, &mut Budget::default()).map_err(fail)?;
-    let stop = u32::try_from(tokens.len()).expect("few tokens");
-    let texts = tokens.iter().map(Some).chain([None]);
-    let vocabulary = Arc::new(Vocabulary::new(texts, [], [stop]).map_err(fail)?);
-    let store = Arc::new(Store::new(16 << 20));
-    Ok(Arc::new(CompiledGrammar::new(&grammar, vocabulary, store, limits).map_err(fail)?))
-}
-
-/// Every byte, and these.
-fn vocabulary(more: &[String]) -> Vec<Vec<u8>> {
-    let more: BTreeSet<Vec<u8>> =
-        more.iter().filter(|text| text.len() > 1).map(|text| text.clone().into_bytes()).collect();
-    (0..=u8::MAX).map(|byte| vec![byte]).chain(more).collect()
-}
-
-fn bits(matcher: &mut Matcher, count: usize) -> Result<Vec<bool>, TestCaseError> {
-    let mut words = vec![0_u32; (count + 1).div_ceil(32)];
-    matcher.fill_mask(&mut words).map_err(|error| TestCaseError::fail(error.to_string()))?;
-    Ok((0..=count).map(|id| words[id / 32] >> (id % 32) & 1 == 1).collect())
-}
-
-/// Walks from the beginning along `choices`; at each step the mask must be what the sentences say.
-fn walk(
-    tokens: &[Vec<u8>],
-    compiled: &Arc<CompiledGrammar>,
-    is_live: &dyn Fn(&[u8]) -> bool,
-    is_sentence: &dyn Fn(&[u8]) -> bool,
-    choices: &[usize],
-) -> Result<(), TestCaseError> {
-    let mut matcher = Matcher::new(compiled.clone());
-    let mut text: Vec<u8> = Vec::new();
-    let mut masks = Vec::new();
-    for &choice in choices {
-        let mask = bits(&mut matcher, tokens.len())?;
-        let mut open = Vec::new();
-        for (id, token) in tokens.iter().enumerate() {
-            let judged = is_live(&[&text[..], token].concat());
-            prop_assert_eq!(
-                judged,
-                mask[id],
-                "after {:?} {:?}",
-                String::from_utf8_lossy(&text),
-                String::from_utf8_lossy(token)
-            );
-            let id = u32::try_from(id).expect("few tokens");
-            if judged {
-                open.push(id);
-            }
-            let is_one = matcher.validate(&[id]).expect("no limit") == 1;
-            prop_assert_eq!(is_one, judged, "validate");
-        }
-        prop_assert_eq!(mask[tokens.len()], is_sentence(&text), "the stop token");
-        let bytes = matcher.next_bytes().expect("no limit");
-        let live: Vec<u8> =
-            (0..=u8::MAX).filter(|&byte| is_live(&[&text[..], &[byte]].concat())).collect();
-        prop_assert_eq!(bytes, live, "next bytes after {:?}", String::from_utf8_lossy(&text));
-        masks.push(mask);
-        if open.is_empty() {
-            break;
-        }
-        // Longer tokens more often than not.
-        let long: Vec<u32> = open.iter().copied().filter(|&id| id > 255).collect();
-        let from = if choice % 4 > 0 && !long.is_empty() { &long } else { &open };
-        let token = from[choice % from.len()];
-        prop_assert!(matcher.accept(token).expect("no limit"));
-        text.extend_from_slice(&tokens[token as usize]);
-    }
-    // Back, step by step.
-    while let Some(mask) = masks.pop() {
-        if masks.len() < matcher.rollback_window() {
-            prop_assert!(matcher.rollback(matcher.rollback_window() - masks.len()));
-        }
-        let fork = bits(&mut matcher.fork(), tokens.len())?;
-        prop_assert_eq!(&fork, &mask, "after going back");
-    }
-    Ok(())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -353,12 +273,6 @@ const OPEN: &str = r#"{"type":"object","additionalProperties":{"const":null}}"#;
 
 const BRANCHES: &str = r#"{"anyOf":[{"type":"object","additionalProperties":{"const":null}},
     {"type":"object","properties":{"a":{"const":""}},"additionalProperties":{"const":""}}]}"#;
-
-/// With the smaller ones, every piece of learning opens a new generation.
-fn limits(is_small: bool) -> Limits {
-    let limits = Limits::default();
-    if is_small { Limits { grammar_bytes: 1, ..limits } } else { limits }
-}
 
 /// Whether a name comes twice in one object of the beginning of a text without escapes.
 fn has_repeated_name(text: &[u8]) -> bool {

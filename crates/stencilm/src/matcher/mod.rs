@@ -1,6 +1,7 @@
 //! A matcher: where one sequence of tokens stands in a grammar.
 
 mod draft;
+mod items;
 mod known;
 mod moving;
 mod names;

@@ -73,7 +73,7 @@ impl Moving {
                 entries.push((self.id(from, to, *rest), link));
             }
             let exprs = &to.residuals.exprs;
-            let moved = Frame::with(&exprs.key, exprs.empty(), entries, at.seen().cloned());
+            let moved = Frame::with(&exprs.key, exprs.empty(), entries, at.register().cloned());
             self.frames.insert(Arc::as_ptr(&at), moved);
         }
         self.frames[&Arc::as_ptr(frame)].clone()

@@ -1,5 +1,6 @@
 //! Tokens that a mask allows and the names of the text forbid: they would end a name that came
-//! before in the same object, or lead to where only such names are left.
+//! before in the same object, or lead to where only such names are left. The strings of an array of
+//! different items are such names, too.
 //!
 //! Masks are shared, what came is not. Inside a name the tokens that go on to one that came are
 //! looked up; the few tokens that have whole names in them are tried.
@@ -8,6 +9,7 @@ use smallvec::SmallVec;
 
 use crate::grammar::ExprId;
 use crate::mask::{Few, Mask};
+use crate::matcher::items::joined;
 use crate::stack::{Machine, Place, Seen, State, Stop, has_unseen, seen_of};
 use crate::vocab::Vocabulary;
 
@@ -24,13 +26,18 @@ pub(super) fn refused(
     mask: &Mask,
 ) -> Result<Few<u32>, Stop> {
     let quoted = vocabulary.quoted();
-    if !machine.exprs().has_other_names
-        || (reached.is_empty() && !state.name.is_open() && quoted.repeated().is_empty())
+    let (mut refused, mut asked) = (Vec::new(), Vec::new());
+    joined(machine, vocabulary, state, mask, &mut asked)?;
+    if asked.is_empty()
+        && (!machine.exprs().has_other_names
+            || (reached.is_empty() && !state.name.is_open() && quoted.repeated().is_empty()))
     {
         return Ok(Few::default());
     }
     let is_scarce = machine.exprs().has_scarce_names;
-    let (mut refused, mut asked) = (Vec::new(), Vec::new());
+    if is_scarce && !reached.is_empty() {
+        asked.extend_from_slice(quoted.opening());
+    }
     if state.name.is_open() {
         in_name(machine, vocabulary, state, &mut refused, &mut asked)?;
     }

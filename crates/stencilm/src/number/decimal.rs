@@ -2,7 +2,10 @@
 
 use std::cmp::Ordering;
 
-use num_bigint::BigUint;
+use num_bigint::{BigInt, BigUint, Sign};
+
+/// Digits that numbers may be apart where they are written out to be divided.
+const MOST_APART: u32 = 5_000;
 
 /// A decimal number: ±0.d₁d₂… × 10^exponent.
 ///
@@ -171,18 +174,49 @@ impl Decimal {
         if self.is_negative { value.negated() } else { value }
     }
 
+    /// The significant digits as an integer.
+    fn significand(&self) -> BigUint {
+        BigUint::from_radix_be(&self.digits, 10).unwrap_or_default()
+    }
+
+    /// The power of ten of the last significant digit.
+    fn last_power(&self) -> i64 {
+        self.exponent - i64::try_from(self.digits.len()).unwrap_or(i64::MAX)
+    }
+
+    /// The least and the greatest integer that give, times this positive number, one from `low` to
+    /// `high`; the least is greater than the other if there is none. `None` if the numbers are too
+    /// far apart to be written out.
+    pub(crate) fn multiples_between(&self, low: &Self, high: &Self) -> Option<(BigInt, BigInt)> {
+        let last = [self, low, high].map(Self::last_power).into_iter().min()?;
+        let whole = |number: &Self| {
+            let shift = u32::try_from(number.last_power() - last).ok()?;
+            let sign = if number.is_negative { Sign::Minus } else { Sign::Plus };
+            let power = (shift <= MOST_APART).then(|| BigUint::from(10_u8).pow(shift))?;
+            Some(BigInt::from_biguint(sign, number.significand() * power))
+        };
+        let (step, low, high) = (whole(self)?, whole(low)?, whole(high)?);
+        let floor = |number: &BigInt| {
+            let is_cut = (number % &step).sign() == Sign::Minus;
+            number / &step - i32::from(is_cut)
+        };
+        Some((-floor(&-low), floor(&high)))
+    }
+
+    /// This number times an integer.
+    pub(crate) fn times(&self, count: &BigInt) -> Self {
+        let sign = if self.is_negative { Sign::Minus } else { Sign::Plus };
+        let product = BigInt::from_biguint(sign, self.significand()) * count;
+        Self::parse(&format!("{product}e{}", self.last_power())).unwrap_or_default()
+    }
+
     /// Whether it is `divisor`, a positive number, times an integer.
     pub(crate) fn is_multiple_of(&self, divisor: &Self) -> bool {
-        let ones = |decimal: &Self| {
-            decimal.exponent - i64::try_from(decimal.digits.len()).unwrap_or(i64::MAX)
-        };
-        let number =
-            |decimal: &Self| BigUint::from_radix_be(&decimal.digits, 10).unwrap_or_default();
         if self.is_zero() {
             return true;
         }
-        let shift = ones(self) - ones(divisor);
-        let (value, modulus) = (number(self), number(divisor));
+        let shift = self.last_power() - divisor.last_power();
+        let (value, modulus) = (self.significand(), divisor.significand());
         match u32::try_from(-shift) {
             // The last digit of `self` lies below the last of the divisor.
             Ok(zeros) if shift < 0 => {

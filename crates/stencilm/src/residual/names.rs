@@ -210,6 +210,20 @@ impl Residuals {
         }
     }
 
+    /// What `id`, the rest of an array from an item on, stands for after an item.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn after_item(&mut self, id: ExprId, item: &[u8]) -> Result<ExprId, Error> {
+        match self.exprs.get(id) {
+            Expr::Call(rule) if self.exprs.depends_on_item(id, item) => {
+                let rule = self.rules.after_item(rule, item)?;
+                Ok(self.exprs.next_item(rule, false))
+            }
+            _ => Ok(id),
+        }
+    }
+
     /// The names outside the list alone, as an expression without [`Expr::Names`].
     pub(crate) fn other_names(&mut self, run: NameRun) -> Result<ExprId, Error> {
         let names = self.names_of(run.state);

@@ -8,8 +8,7 @@ use smallvec::SmallVec;
 
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, Exprs};
-use crate::stack::frame::{Frame, Link, entries_of, hash_of, is_same, seen_of};
-use crate::stack::seen::Seen;
+use crate::stack::frame::{Frame, Link, entries_of, hash_of, is_same, register_of};
 use crate::stack::state::{Item, State};
 use crate::stack::{Machine, Stop};
 
@@ -62,7 +61,7 @@ impl Closing {
     }
 }
 
-/// Equal expressions share one frame, unless they remember different names.
+/// Equal expressions share one frame, unless they remember different things.
 fn join_item(
     machine: &impl Machine,
     state: &mut State,
@@ -70,9 +69,8 @@ fn join_item(
     link: Link,
 ) -> Result<(), Stop> {
     let exprs = machine.exprs();
-    let seen = seen_of(&link);
-    let is_alike =
-        |item: &Item| item.id == id && seen_of(&item.link).map(Seen::hash) == seen.map(Seen::hash);
+    let hash = |link: &Link| register_of(link).map(|register| register.hash(&exprs.key));
+    let is_alike = |item: &Item| item.id == id && hash(&item.link) == hash(&link);
     match state.items.iter_mut().find(|item| is_alike(item)) {
         Some(item) if is_same(&item.link, &link) => {}
         Some(item) => {
@@ -82,7 +80,8 @@ fn join_item(
             if entries.len() > machine.most_items() {
                 return Err(Error::limit("items", machine.most_items()).into());
             }
-            item.link = Frame::with(&exprs.key, empty, entries, seen.cloned());
+            let register = register_of(&link).cloned();
+            item.link = Frame::with(&exprs.key, empty, entries, register);
         }
         None => state.items.push(Item { id, link }),
     }
@@ -95,7 +94,7 @@ pub(super) fn simpler_link(machine: &impl Machine, id: ExprId, link: Link) -> Re
     let Some(star) = exprs.last_star(id) else {
         return Ok(link);
     };
-    let Some(frame) = link.as_ref().filter(|frame| frame.seen().is_none()) else {
+    let Some(frame) = link.as_ref().filter(|frame| frame.register().is_none()) else {
         return Ok(link);
     };
     let empty = exprs.empty();

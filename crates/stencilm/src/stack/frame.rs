@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::grammar::{ContentHash, ExprId, HashKey};
 use crate::residual::Residuals;
 use crate::residual::places::Places;
+use crate::stack::register::Register;
 use crate::stack::seen::Seen;
 
 /// Where a rule returns to; none at the end of the text.
@@ -20,8 +21,10 @@ pub(crate) struct Frame {
     // Invariant: sorted by expression and by the hash of the link, different; an entry whose
     // expression is empty has no link, and stands for the end of the text.
     entries: SmallVec<[(ExprId, Link); 1]>,
-    /// The names that came in the object whose rest hangs on this frame; none for others.
-    seen: Option<Seen>,
+    /// What the object or the array remembers whose rest hangs on this frame; none for others.
+    register: Option<Register>,
+    /// Whether this frame or one below it knows where an item began.
+    keeps_text: bool,
     hash: ContentHash,
     /// Where a text may stand when the rule ends, for liveness over tokens; found when first
     /// asked for.
@@ -32,8 +35,9 @@ impl Frame {
     /// A frame for one caller.
     pub(crate) fn one(key: &HashKey, id: ExprId, link: Link) -> Arc<Self> {
         let hash = key.start(50).with(key, id.0.into()).with_hash(key, hash_of(key, &link));
+        let keeps_text = keeps_text(&link);
         let entries = SmallVec::from_buf([(id, link)]);
-        Arc::new(Self { entries, seen: None, hash, places: OnceLock::new() })
+        Arc::new(Self { entries, register: None, keeps_text, hash, places: OnceLock::new() })
     }
 
     /// A frame for these callers, whose entries are flat; none if only the end of the text waits.
@@ -41,16 +45,16 @@ impl Frame {
         Self::with(key, empty, entries, None)
     }
 
-    /// The same for the rest of an object that remembers names.
+    /// The same for the rest of an object or an array that remembers something.
     pub(crate) fn with(
         key: &HashKey,
         empty: ExprId,
         mut entries: Vec<(ExprId, Link)>,
-        seen: Option<Seen>,
+        register: Option<Register>,
     ) -> Link {
         if let [(id, None)] = entries[..]
             && id == empty
-            && seen.is_none()
+            && register.is_none()
         {
             return None;
         }
@@ -62,24 +66,42 @@ impl Frame {
         for (id, link) in &entries {
             hash = hash.with(key, id.0.into()).with_hash(key, hash_of(key, link));
         }
-        if let Some(seen) = &seen {
-            hash = hash.with_hash(key, seen.hash());
+        if let Some(register) = &register {
+            hash = hash.with_hash(key, register.hash(key));
         }
-        Some(Arc::new(Self { entries: entries.into(), seen, hash, places: OnceLock::new() }))
+        let keeps_text = register.as_ref().is_some_and(|register| register.item.is_some())
+            || entries.iter().any(|(_, link)| keeps_text(link));
+        let (entries, places) = (entries.into(), OnceLock::new());
+        Some(Arc::new(Self { entries, register, keeps_text, hash, places }))
     }
 
-    /// The frame below the rest of an object after one more name.
+    /// The frame below the rest of an object after one more name, or of an array after one more
+    /// string.
     pub(crate) fn after_name(key: &HashKey, empty: ExprId, link: &Link, name: &[u8]) -> Link {
         let seen = match seen_of(link) {
             Some(seen) => seen.with(key, name),
             None => Seen::one(key, name),
         };
-        Self::with(key, empty, entries_of(link, empty).into_vec(), Some(seen))
+        let register = register_of(link).cloned().unwrap_or_default();
+        let register = Register { seen: Some(seen), ..register };
+        Self::with(key, empty, entries_of(link, empty).into_vec(), Some(register))
     }
 
-    /// The names that came in the object whose rest hangs on this frame.
+    /// The frame below the rest of an array where an item begins.
+    pub(crate) fn at_item(key: &HashKey, empty: ExprId, link: &Link, item: u32) -> Link {
+        let register = register_of(link).cloned().unwrap_or_default();
+        let register = Register { item: Some(item), ..register };
+        Self::with(key, empty, entries_of(link, empty).into_vec(), Some(register))
+    }
+
+    /// What the object or the array remembers whose rest hangs on this frame.
+    pub(crate) fn register(&self) -> Option<&Register> {
+        self.register.as_ref()
+    }
+
+    /// The names, or strings, that came in it.
     pub(crate) fn seen(&self) -> Option<&Seen> {
-        self.seen.as_ref()
+        self.register.as_ref().and_then(|register| register.seen.as_ref())
     }
 
     /// Whether only the end of the text waits.
@@ -99,6 +121,16 @@ pub(crate) fn entries_of(link: &Link, empty: ExprId) -> SmallVec<[(ExprId, Link)
         Some(frame) => frame.entries.clone(),
         None => SmallVec::from_buf([(empty, None)]),
     }
+}
+
+/// What is remembered for the rest of an object or an array that hangs on a link.
+pub(crate) fn register_of(link: &Link) -> Option<&Register> {
+    link.as_ref().and_then(|frame| frame.register())
+}
+
+/// Whether a frame behind a link knows where an item began.
+pub(crate) fn keeps_text(link: &Link) -> bool {
+    link.as_ref().is_some_and(|frame| frame.keeps_text)
 }
 
 /// The names that are remembered for the rest of an object that hangs on a link.

@@ -7,8 +7,7 @@ use crate::error::Error;
 use crate::grammar::{ContentHash, ExprId, RuleId};
 use crate::residual::calls::Callee;
 use crate::stack::ambiguity::Closing;
-use crate::stack::frame::{Link, seen_of};
-use crate::stack::seen::Seen;
+use crate::stack::frame::{Link, register_of};
 use crate::stack::state::{Item, State, make_frame};
 use crate::stack::{Machine, Stop};
 
@@ -41,8 +40,8 @@ pub(super) fn push(machine: &mut impl Machine, items: &[Item], byte: u8) -> Resu
     closing.finish(machine)
 }
 
-/// Callers by the rank and the rule that they call. What the rest of an object calls in tail
-/// position keeps its names, apart from callers with other names.
+/// Callers by the rank and the rule that they call. What the rest of an object or an array calls in
+/// tail position keeps what is remembered, apart from callers that remember something else.
 type Waiting = BTreeMap<(u32, RuleId, Option<ContentHash>), Vec<(ExprId, Link)>>;
 
 fn enter(
@@ -58,8 +57,9 @@ fn enter(
         if let Callee::Rule(rule) = callee {
             let rank = machine.rank(rule);
             let is_tail = rest == machine.exprs().empty();
-            let seen = seen_of(link).filter(|_| is_tail).map(Seen::hash);
-            waiting.entry((rank, rule, seen)).or_default().push((rest, link.clone()));
+            let key = &machine.exprs().key;
+            let register = register_of(link).filter(|_| is_tail).map(|it| it.hash(key));
+            waiting.entry((rank, rule, register)).or_default().push((rest, link.clone()));
         }
     }
     Ok(())

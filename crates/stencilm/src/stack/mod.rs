@@ -8,8 +8,10 @@ mod ambiguity;
 mod frame;
 mod gather;
 mod name;
+mod register;
 mod seen;
 mod state;
+mod text;
 
 pub(crate) use frame::{Frame, Link, known_places_after, places_after, seen_of};
 pub(crate) use seen::{Place, Seen};
@@ -65,6 +67,8 @@ pub(crate) trait Machine {
     fn is_low(&self, id: ExprId, excess: Excess) -> bool;
     /// The part of `id` whose next byte says whether its counter goes on.
     fn first_part(&self, id: ExprId) -> ExprId;
+    /// What `id`, the rest of an array from an item on, stands for after an item.
+    fn after_item(&mut self, id: ExprId, item: &[u8]) -> Result<ExprId, Stop>;
     /// How many names `id` may still become, if fewer than `most` all of them.
     fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop>;
 }
@@ -125,6 +129,11 @@ impl Machine for Shared<'_> {
         self.0.residuals.first_part(id)
     }
 
+    fn after_item(&mut self, id: ExprId, item: &[u8]) -> Result<ExprId, Stop> {
+        let depends = self.0.residuals.exprs.depends_on_item(id, item);
+        if depends { Err(Stop::Unknown) } else { Ok(id) }
+    }
+
     fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop> {
         self.0.residuals.known_names_left(id, is_escaped, most).ok_or(Stop::Unknown)
     }
@@ -177,6 +186,10 @@ impl Machine for Exclusive<'_> {
 
     fn first_part(&self, id: ExprId) -> ExprId {
         self.0.residuals.first_part(id)
+    }
+
+    fn after_item(&mut self, id: ExprId, item: &[u8]) -> Result<ExprId, Stop> {
+        Ok(self.0.residuals.after_item(id, item)?)
     }
 
     fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop> {

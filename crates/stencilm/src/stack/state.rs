@@ -11,11 +11,13 @@ use crate::residual::calls::{Closure, FrameRef};
 use crate::residual::excess::Excess;
 use crate::stack::ambiguity::Closing;
 use crate::stack::frame::{
-    Frame, Link, entries_of, is_last, known_places_after, places_after, seen_of,
+    Frame, Link, entries_of, is_last, keeps_text, known_places_after, places_after, register_of,
+    seen_of,
 };
 use crate::stack::gather;
 use crate::stack::name::NameSoFar;
 use crate::stack::seen::Place;
+use crate::stack::text::TextSoFar;
 use crate::stack::{Machine, Stop};
 
 /// What remains of an innermost rule, and where it returns to.
@@ -34,6 +36,9 @@ pub(crate) struct State {
     // Invariant: open exactly if some item is inside a name that its object may not list. All such
     // items began it at the same byte: a JSON text says by itself where its strings begin.
     pub(crate) name: NameSoFar,
+    // Invariant: open exactly if some frame below the items knows where an item of an array began:
+    // what was read since the outermost such array did.
+    pub(crate) text: TextSoFar,
     // Invariant: none, unless there is one item, which begins with a counter of characters: what
     // that counter lacks. It is greater than any token reaches, so that masks need not know.
     excess: Excess,
@@ -94,6 +99,42 @@ impl State {
 
     /// The state after `byte`; dead if it may not come.
     pub(crate) fn push(&self, machine: &mut impl Machine, byte: u8) -> Result<Self, Stop> {
+        let mut next = self.push_byte(machine, byte)?;
+        if machine.exprs().has_items() {
+            next.text = self.text.clone();
+            next.keep_text(machine, byte)?;
+        }
+        Ok(next)
+    }
+
+    /// What an array remembers of its items, and the text that it remembers them by.
+    fn keep_text(&mut self, machine: &mut impl Machine, byte: u8) -> Result<(), Stop> {
+        if self.text.is_open() {
+            self.text.push(byte);
+        }
+        let (key, empty) = (machine.exprs().key, machine.exprs().empty());
+        for Item { id, link } in std::mem::take(&mut self.items) {
+            for id in machine.exprs().apart(id) {
+                let mut item = Item { id, link: link.clone() };
+                if machine.exprs().is_next_item(id) {
+                    if let Some(began) = register_of(&link).and_then(|register| register.item) {
+                        item.id = machine.after_item(id, &self.text.bytes_from(began))?;
+                    }
+                    self.text.begin();
+                    item.link = Frame::at_item(&key, empty, &link, self.text.len());
+                }
+                self.items.push(item);
+            }
+        }
+        self.items.sort_unstable_by_key(|item| item.id);
+        if !self.items.iter().any(|item| keeps_text(&item.link)) {
+            self.text = TextSoFar::default();
+        }
+        Ok(())
+    }
+
+    /// The same, whatever arrays remember.
+    fn push_byte(&self, machine: &mut impl Machine, byte: u8) -> Result<Self, Stop> {
         if self.name.is_open() {
             return self.push_in_name(machine, byte);
         }
@@ -102,10 +143,45 @@ impl State {
         }
         let mut next = self.step(machine, byte)?;
         next.lower(machine)?;
-        if next.is_naming(machine.exprs()) {
-            next.name.begin();
-        }
+        next.begin_name(machine)?;
         Ok(next)
+    }
+
+    /// Begins a name, if some item is in one: without the items that have no name left.
+    fn begin_name(&mut self, machine: &mut impl Machine) -> Result<(), Stop> {
+        if !self.is_naming(machine.exprs()) {
+            return Ok(());
+        }
+        self.name.begin();
+        if machine.exprs().has_scarce_names {
+            self.keep_unseen(machine)?;
+        }
+        Ok(())
+    }
+
+    /// Leaves out the items inside a name that can only become one that came.
+    fn keep_unseen(&mut self, machine: &mut impl Machine) -> Result<(), Stop> {
+        let mut name = None;
+        let mut kept = SmallVec::new();
+        for item in std::mem::take(&mut self.items) {
+            let exprs = machine.exprs();
+            let is_scarce = exprs.is_naming(item.id) && !exprs.is_fresh(item.id);
+            if let Some(seen) = seen_of(&item.link).filter(|_| is_scarce) {
+                let name = name.get_or_insert_with(|| self.name.bytes());
+                let is_escaped = self.name.is_escaped();
+                if let Some(place) = seen.find(name)
+                    && !has_unseen(machine, item.id, is_escaped, place)?
+                {
+                    continue;
+                }
+            }
+            kept.push(item);
+        }
+        self.items = kept;
+        if !self.is_naming(machine.exprs()) {
+            self.name = NameSoFar::default();
+        }
+        Ok(())
     }
 
     /// What the counter lacks that the only item begins with.
@@ -131,7 +207,7 @@ impl State {
         let goes_on = machine.step(first, byte)? != nothing;
         if !goes_on {
             // Whatever ends the counter needs none of it.
-            return Self { excess: Excess::default(), ..self.clone() }.push(machine, byte);
+            return Self { excess: Excess::default(), ..self.clone() }.push_byte(machine, byte);
         }
         let rest = machine.step(*id, byte)?;
         let is_nullable = machine.exprs().is_nullable(rest);
@@ -190,19 +266,25 @@ impl State {
         if self.name.is_open() {
             return self.push_in_name_in_place(residuals, byte);
         }
-        match residuals.known_step(item.id, byte) {
-            Some(rest)
-                if rest != exprs.nothing() && !exprs.is_nullable(rest) && !exprs.is_long(rest) =>
-            {
-                item.id = rest;
-                self.may_end = false;
-                if exprs.is_naming(rest) {
-                    self.name.begin();
-                }
-                true
-            }
-            _ => false,
+        let Some(rest) = residuals.known_step(item.id, byte) else {
+            return false;
+        };
+        let is_next = exprs.has_items() && exprs.has_leading_call(rest);
+        if rest == exprs.nothing() || exprs.is_nullable(rest) || exprs.is_long(rest) || is_next {
+            return false;
         }
+        if exprs.is_naming(rest) {
+            if !exprs.is_fresh(rest) && seen_of(&item.link).is_some() {
+                return false;
+            }
+            self.name.begin();
+        }
+        item.id = rest;
+        self.may_end = false;
+        if self.text.is_open() {
+            self.text.push(byte);
+        }
+        true
     }
 
     /// The same inside a name, where it is no matter which names came before.
@@ -218,7 +300,8 @@ impl State {
             return false;
         }
         if self.name.ends_with(byte) {
-            if exprs.is_naming(rest) || residuals.ends_other_name(item.id) {
+            let is_next = exprs.has_items() && exprs.has_leading_call(rest);
+            if exprs.is_naming(rest) || residuals.ends_other_name(item.id) || is_next {
                 return false;
             }
             self.name = NameSoFar::default();
@@ -229,6 +312,9 @@ impl State {
             self.name.push(byte);
         }
         item.id = rest;
+        if self.text.is_open() {
+            self.text.push(byte);
+        }
         true
     }
 
@@ -245,9 +331,7 @@ impl State {
     fn push_in_name(&self, machine: &mut impl Machine, byte: u8) -> Result<Self, Stop> {
         if self.name.ends_with(byte) {
             let mut next = self.after_name(machine).step(machine, byte)?;
-            if next.is_naming(machine.exprs()) {
-                next.name.begin();
-            }
+            next.begin_name(machine)?;
             return Ok(next);
         }
         let mut next = self.step(machine, byte)?;
@@ -256,26 +340,7 @@ impl State {
         }
         next.name = self.name.clone();
         next.name.push(byte);
-        let mut name = None;
-        let mut kept = SmallVec::new();
-        for item in std::mem::take(&mut next.items) {
-            let exprs = machine.exprs();
-            let is_scarce = exprs.is_naming(item.id) && !exprs.is_fresh(item.id);
-            if let Some(seen) = seen_of(&item.link).filter(|_| is_scarce) {
-                let name = name.get_or_insert_with(|| next.name.bytes());
-                let is_escaped = next.name.is_escaped();
-                if let Some(place) = seen.find(name)
-                    && !has_unseen(machine, item.id, is_escaped, place)?
-                {
-                    continue;
-                }
-            }
-            kept.push(item);
-        }
-        next.items = kept;
-        if !next.is_naming(machine.exprs()) {
-            next.name = NameSoFar::default();
-        }
+        next.keep_unseen(machine)?;
         Ok(next)
     }
 
@@ -319,7 +384,7 @@ impl State {
                 }
             }
         }
-        closing.finish(machine)
+        Ok(Self { text: self.text.clone(), ..closing.finish(machine)? })
     }
 
     /// Whether a special token may come next.
@@ -351,7 +416,7 @@ impl State {
                 }
             }
         }
-        if self.name.is_open() {
+        if self.name.is_open() || machine.exprs().has_scarce_names {
             let mut live = crate::grammar::ByteSet::EMPTY;
             for byte in bytes.iter() {
                 if !self.push(machine, byte)?.is_dead() {
@@ -510,12 +575,13 @@ pub(super) fn make_frame(
     let exprs = machine.exprs();
     let empty = exprs.empty();
     let mut entries = Vec::with_capacity(callers.len());
-    // In tail position the rest of an object goes on with the names that it has.
-    let seen =
-        callers.iter().find_map(|(id, link)| seen_of(link).filter(|_| *id == empty).cloned());
+    // In tail position the rest of an object or an array goes on with what it remembers.
+    let register =
+        callers.iter().find_map(|(id, link)| register_of(link).filter(|_| *id == empty).cloned());
     debug_assert!(
-        seen.is_none() || callers.iter().all(|(id, link)| *id == empty && seen_of(link).is_some()),
-        "only the rest of an object calls what goes on with it"
+        register.is_none()
+            || callers.iter().all(|(id, link)| *id == empty && register_of(link).is_some()),
+        "only the rest of an object or an array calls what goes on with it"
     );
     for (id, link) in callers {
         if id == empty {
@@ -528,5 +594,5 @@ pub(super) fn make_frame(
     if entries.len() > machine.most_items() {
         return Err(Error::limit("items", machine.most_items()).into());
     }
-    Ok(Frame::with(&exprs.key, empty, entries, seen))
+    Ok(Frame::with(&exprs.key, empty, entries, register))
 }

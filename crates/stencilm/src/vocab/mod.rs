@@ -9,6 +9,7 @@ mod bit_rows;
 mod bits;
 mod characters;
 mod file;
+mod items;
 mod points;
 mod quoted;
 mod sieve;
@@ -25,6 +26,7 @@ use crate::{
 };
 
 pub use below::Below;
+pub use items::{Joint, Joints};
 pub use quoted::{IndexedTrie, Quoted, Rejoined};
 pub use sieve::Sieve;
 pub use tiling::Tiling;
@@ -65,6 +67,7 @@ pub struct Vocabulary {
     characters: Characters,
     sieves: SieveIndex,
     quoted: Quoted,
+    joints: Joints,
     spellable: ByteSet,
     used: ByteSet,
     tiling: Option<Tiling>,
@@ -125,6 +128,7 @@ impl Vocabulary {
             sieves: SieveIndex::of(&texts, &characters, order),
             tiling: Tiling::of(&trie, &spellable),
             quoted: Quoted::of(&texts, order),
+            joints: Joints::of(&texts, order),
             texts,
             special,
             stop,
@@ -243,6 +247,12 @@ impl Vocabulary {
         self.sieves.sieve(class, max_chars, self.trie().tokens())
     }
 
+    /// The tokens in which an item of an array may end and another one begin.
+    #[must_use]
+    pub fn joints(&self) -> &Joints {
+        &self.joints
+    }
+
     /// The tokens with quotes, by the member names in them.
     #[must_use]
     pub fn quoted(&self) -> &Quoted {
@@ -315,6 +325,7 @@ impl Vocabulary {
             + self.sieves.size_in_bytes()
             + self.tiling.as_ref().map_or(0, Tiling::size_in_bytes)
             + self.quoted.size_in_bytes()
+            + self.joints.size_in_bytes()
     }
 }
 

@@ -10,6 +10,7 @@ use crate::vocab::trie::Trie;
 pub struct Quoted {
     tokens: IndexedTrie,
     names: IndexedTrie,
+    opening: Box<[u32]>,
     repeated: Box<[u32]>,
     rejoined: Box<[Rejoined]>,
 }
@@ -90,7 +91,7 @@ impl Quoted {
     pub(super) fn of(texts: &Texts, order: &[u32]) -> Self {
         let mut by_name: Vec<(Box<[u8]>, u32)> = Vec::new();
         let mut with_quote: Vec<u32> = Vec::new();
-        let (mut repeated, mut rejoined) = (Vec::new(), Vec::new());
+        let (mut opening, mut repeated, mut rejoined) = (Vec::new(), Vec::new(), Vec::new());
         for &token in order {
             let text = texts.of(token);
             if !text.contains(&b'"') {
@@ -104,6 +105,9 @@ impl Quoted {
                 if end > name.start {
                     by_name.push((text[name.start..end].into(), token));
                 }
+            }
+            if names.iter().any(|name| name.start == text.len()) {
+                opening.push(token);
             }
             if has_repeated(text, &names) {
                 repeated.push(token);
@@ -131,6 +135,7 @@ impl Quoted {
             names: IndexedTrie::new(Trie::from_sorted(
                 by_name.iter().map(|(name, id)| (&**name, *id)),
             )),
+            opening: opening.into(),
             repeated: repeated.into(),
             rejoined: rejoined.into(),
         }
@@ -142,11 +147,17 @@ impl Quoted {
         &self.tokens
     }
 
-    /// The same tokens by what follows an opening quote in them, after `{`, `,`, white space or
+    /// The same tokens by what follows an opening quote in them, after `{`, `[`, `,`, white space or
     /// nothing: a whole name and its closing quote, or the beginning of a name.
     #[must_use]
     pub fn names(&self) -> &IndexedTrie {
         &self.names
+    }
+
+    /// The tokens that end with an opening quote.
+    #[must_use]
+    pub fn opening(&self) -> &[u32] {
+        &self.opening
     }
 
     /// The tokens in which a name may come twice, or a beginning of it after it.
@@ -164,7 +175,7 @@ impl Quoted {
     pub(super) fn size_in_bytes(&self) -> usize {
         self.tokens.size_in_bytes()
             + self.names.size_in_bytes()
-            + self.repeated.len() * 4
+            + (self.opening.len() + self.repeated.len()) * 4
             + self.rejoined.iter().map(|it| size_of::<Rejoined>() + it.name.len()).sum::<usize>()
     }
 }
@@ -174,7 +185,7 @@ fn names_in(text: &[u8]) -> Vec<Name> {
     let mut names = Vec::new();
     for at in (0..text.len()).filter(|&at| text[at] == b'"') {
         let before = at.checked_sub(1).map(|at| text[at]);
-        if matches!(before, None | Some(b'{' | b',' | b' ' | b'\t' | b'\n' | b'\r')) {
+        if matches!(before, None | Some(b'{' | b'[' | b',' | b' ' | b'\t' | b'\n' | b'\r')) {
             names.push(Name { start: at + 1, end: closing_quote(text, at + 1, false) });
         }
     }
@@ -250,7 +261,7 @@ mod tests {
                 .push((text, node.map_or(vec![], |at| quoted.names().trie().tokens_at(at).into())));
         }
         let expected: Vec<(&[u8], Vec<u32>)> = vec![
-            (b"id\"", vec![2, 3]),
+            (b"id\"", vec![2, 3, 6]),
             (b"a", vec![3]),
             (b"\\\"\"", vec![5]),
             (b"i\\", vec![7]),

@@ -280,13 +280,25 @@ fn what_cannot_be_fulfilled_is_found_or_left_out() {
 
 #[test]
 fn assertions_that_cannot_be_enforced_are_refused_by_name() {
-    refused(r#"{"type": "array", "uniqueItems": true}"#, "uniqueItems", "/uniqueItems");
+    refused(r#"{"type": "array", "not": {"uniqueItems": true}}"#, "not", "/not");
     refused(
-        r#"{"properties": {"a": {"type": "array", "uniqueItems": true}}}"#,
+        r#"{"properties": {"a": {"type": "array", "not": {"uniqueItems": true}}}}"#,
+        "not",
+        "/properties/a/not",
+    );
+    // Nobody counts how many there are.
+    refused(
+        r#"{"properties": {"a": {"type": "array", "uniqueItems": true, "items":
+            {"minimum": 0, "maximum": 9999999, "multipleOf": 6, "allOf": [{"multipleOf": 4}],
+             "type": "number"}}}}"#,
         "uniqueItems",
         "/properties/a/uniqueItems",
     );
-    check(r#"{"type": "string", "uniqueItems": true}"#, &[r#""a""#], &["[]"]);
+    check(
+        r#"{"type": "string", "not": {"type": "array", "uniqueItems": true}}"#,
+        &[r#""a""#],
+        &["[]"],
+    );
 }
 
 #[test]
@@ -364,7 +376,7 @@ fn schemas_may_nest_and_be_large() {
 fn the_report_says_what_becomes_of_each_keyword() {
     let options =
         JsonSchemaOptions { unsupported: Unsupported::Widen, ..JsonSchemaOptions::default() };
-    let schema = r#"{"type": "array", "uniqueItems": true, "x-order": 3, "items":
+    let schema = r#"{"type": "array", "not": {"uniqueItems": true}, "x-order": 3, "items":
         {"type": "string", "format": "hostname", "description": "d"}}"#;
     let report = report(schema, &options, &mut Budget::default()).expect("a report");
     let pointers = |list: &[(String, String)]| {
@@ -373,6 +385,6 @@ fn the_report_says_what_becomes_of_each_keyword() {
     assert_eq!(pointers(&report.enforced), "/type /items /items/type");
     assert_eq!(pointers(&report.narrower), "/items/format");
     assert_eq!(pointers(&report.annotations), "/x-order /items/description");
-    assert_eq!(pointers(&report.widened), "/uniqueItems");
-    check_with(&options, schema, &[r#"["a", "a"]"#], &[r#"["-"]"#, "{}"]);
+    assert_eq!(pointers(&report.widened), "/not");
+    check_with(&options, schema, &[r#"["a", "b"]"#], &[r#"["-"]"#, "{}"]);
 }

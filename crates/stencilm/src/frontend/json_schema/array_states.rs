@@ -1,36 +1,21 @@
 //! The states of an array whose items are not asked for by their places alone: how many items with
 //! a value are missing or too many, and which values came.
+//!
+//! Of different items, a state remembers the values that may run out, and those that came and are no
+//! strings; the strings are remembered by the frame of the text, as names are (`stack/seen.rs`).
 
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::frontend::json_schema::constants::ConstantId;
 use crate::frontend::json_schema::document::index;
-use crate::frontend::json_schema::formula::NO_OBJECT;
+use crate::frontend::json_schema::extent::Extent;
 use crate::frontend::json_schema::object_states::SeenId;
 use crate::frontend::json_schema::options::Unsupported;
 use crate::frontend::json_schema::schemas::Schemas;
-use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, NEVER, NumberShape, Refusal, Shape, StringShape, TermId, TextId,
-};
-use crate::frontend::json_schema::terms::Term;
+use crate::frontend::json_schema::shape::{ArrayShape, NEVER, Place, Refusal, TermId};
 use crate::grammar::UNBOUNDED;
-use crate::number::{Decimal, Point};
-
-/// Different values up to which an array remembers which came.
-const MOST_VALUES: usize = 2_000;
-
-/// Arrays of different items one inside the other whose values are listed.
-const MOST_LISTED: usize = 16;
-
-/// A value that is no array and no object.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Scalar {
-    Null,
-    Bool(bool),
-    Number(Decimal),
-    Text(TextId),
-}
 
 /// Where an array stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,8 +24,12 @@ pub(crate) struct ItemsAt {
     pub(crate) count: u32,
     /// How many items are still missing and allowed, for each `contains`.
     pub(crate) needs: NeedsId,
-    /// Which values came, where they must differ.
+    /// Which of the few values came, where they must differ.
     seen: SeenId,
+    /// And which of the others, strings aside: an interned list.
+    came: u32,
+    /// The arrays that it must not be and still may become: an interned list.
+    except: u32,
     pub(crate) is_first: bool,
 }
 
@@ -55,15 +44,33 @@ pub(crate) struct ArrayTable {
     /// Items from here on are asked for alike.
     last: u32,
     start: NeedsId,
-    /// The values that may come, and those of each item up to `last`, where they must differ.
-    values: Vec<Scalar>,
+    except: u32,
+    /// The values that may run out, where items must differ, and those of each place.
+    values: Vec<ConstantId>,
     values_at: Vec<Vec<u32>>,
+    /// Whether there are others, more than can run out.
+    is_open_at: Vec<bool>,
+}
+
+/// What an item may be, and where the array stands then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ItemStep {
+    pub(crate) value: TermId,
+    pub(crate) next: ItemsAt,
+    /// The value is to be remembered.
+    pub(crate) is_new: bool,
 }
 
 impl ArrayTable {
     /// After the opening bracket.
     pub(crate) fn start(&self) -> ItemsAt {
-        ItemsAt { count: 0, needs: self.start, seen: SeenId(0), is_first: true }
+        let Self { start: needs, except, .. } = *self;
+        ItemsAt { count: 0, needs, seen: SeenId(0), came: 0, except, is_first: true }
+    }
+
+    /// Whether its items must differ.
+    pub(crate) fn is_unique(&self) -> bool {
+        self.array.unique.is_some()
     }
 }
 
@@ -88,7 +95,8 @@ impl Schemas {
             UNBOUNDED => contains.from,
             to => to,
         });
-        let len = index(array.prefix.len());
+        let lens = array.except.iter().map(|&known| index(self.constants.items(known).len()));
+        let len = lens.fold(index(array.prefix.len()), u32::max);
         let last = match array.max {
             UNBOUNDED => ends.fold(len.max(array.min), u32::max),
             max => max,
@@ -98,112 +106,134 @@ impl Schemas {
             array: array.clone(),
             last,
             start: NeedsId(self.reach.needs.id(needs)),
+            except: self.reach.came.id(array.except.to_vec()),
             values: Vec::new(),
             values_at: Vec::new(),
+            is_open_at: Vec::new(),
         };
         if let Some(place) = array.unique {
-            self.reach.listing.push(array.clone());
-            let listed = self.list_values(&mut table, Refusal::new("uniqueItems", place));
-            self.reach.listing.pop();
-            listed?;
+            self.list_values(&mut table, place)?;
         }
         Ok(table)
     }
 
-    /// The values that different items may have, if they are few.
-    fn list_values(&mut self, table: &mut ArrayTable, refusal: Refusal) -> Result<(), Error> {
-        let places = table.array.prefix.len() + 1;
-        for at in 0..places {
-            let item = table.array.item(at);
-            let is_used = (at as u64) < u64::from(table.array.max);
-            let scalars = if is_used && self.is_alive(item)? {
-                self.few_scalars(item)?
-            } else {
-                Some(Vec::new())
-            };
-            let Some(scalars) = scalars else {
-                if self.options.unsupported == Unsupported::Widen {
-                    self.reach.refusals.push(refusal);
-                    table.array.unique = None;
-                    return Ok(());
+    /// Which values different items may have: the few that may run out are remembered by the state,
+    /// the others while a text is written.
+    fn list_values(&mut self, table: &mut ArrayTable, place: Place) -> Result<(), Error> {
+        let array = table.array.clone();
+        let mut at_least = UNBOUNDED;
+        if array.is_uniform() {
+            // It is no matter which values came, only how many.
+            match self.extent(array.items)? {
+                Extent::Few(values) => table.array.max = array.max.min(index(values.len())),
+                Extent::Many { at_least: count } => at_least = count,
+                Extent::Unknown => return self.too_many_values(table, place),
+            }
+            table.values_at.push(Vec::new());
+            table.is_open_at.push(true);
+        } else {
+            for at in 0..=array.prefix.len() {
+                let mut own = Vec::new();
+                let mut is_open = false;
+                if (at as u64) < u64::from(array.max) {
+                    for case in self.cases(&array, at)? {
+                        match self.extent(case)? {
+                            Extent::Few(values) => own.extend(values),
+                            Extent::Many { at_least: count } => {
+                                is_open = true;
+                                at_least = at_least.min(count);
+                            }
+                            Extent::Unknown => return self.too_many_values(table, place),
+                        }
+                    }
                 }
-                let location = self.sources.location(refusal.place);
-                return Err(Error::unsupported(refusal.feature, location));
-            };
-            let mut own = Vec::with_capacity(scalars.len());
-            for scalar in scalars {
-                let known = table.values.iter().position(|known| *known == scalar);
-                own.push(index(known.unwrap_or(table.values.len())));
-                if known.is_none() {
-                    table.values.push(scalar);
+                own.sort_unstable();
+                own.dedup();
+                table.values.extend_from_slice(&own);
+                table.values_at.push(own.into_iter().map(|value| value.0).collect());
+                table.is_open_at.push(is_open);
+            }
+            table.values.sort_unstable();
+            table.values.dedup();
+            for (own, &is_open) in table.values_at.iter_mut().zip(&table.is_open_at) {
+                if is_open {
+                    // Any of them may be among the others.
+                    *own = (0..index(table.values.len())).collect();
+                    continue;
+                }
+                for value in own {
+                    let known = table.values.binary_search(&ConstantId(*value));
+                    *value = index(known.expect("all of them were listed"));
                 }
             }
-            table.values_at.push(own);
+        }
+        if at_least < table.array.max {
+            // So many values there are for sure.
+            if table.array.min > at_least {
+                return self.too_many_values(table, place);
+            }
+            table.array.max = at_least;
+        }
+        if table.array.max < UNBOUNDED {
+            table.last = table.array.max;
         }
         Ok(())
     }
 
-    /// The values of a term, if they are few and neither arrays nor objects.
-    fn few_scalars(&mut self, term: TermId) -> Result<Option<Vec<Scalar>>, Error> {
-        let id = self.evaluate(term)?;
-        let shape = self.shape(id).clone();
-        let mut scalars = Vec::new();
-        if shape.null {
-            scalars.push(Scalar::Null);
-        }
-        let bools = [(1, false), (2, true)].into_iter().filter(|(bit, _)| shape.bools & bit != 0);
-        scalars.extend(bools.map(|(_, value)| Scalar::Bool(value)));
-        for number in &shape.numbers {
-            match number.few() {
-                Some(values) => scalars.extend(values.into_iter().map(Scalar::Number)),
-                None => return Ok(None),
+    /// What an item may be that differs from others in what it counts for.
+    fn cases(&mut self, array: &ArrayShape, at: usize) -> Result<Vec<TermId>, Error> {
+        let item = array.item(at);
+        let mut cases = vec![item];
+        for contains in &array.contains {
+            let not = self.terms.not(self.sources.root(), contains.value);
+            let mut more = Vec::with_capacity(cases.len() * 2);
+            for case in cases {
+                more.extend([self.terms.and2(case, contains.value), self.terms.and2(case, not)]);
             }
+            self.check_count(more.len())?;
+            cases = more;
         }
-        for string in &shape.strings {
-            match self.few_strings(string, MOST_VALUES)? {
-                Some(texts) => scalars.extend(texts.into_iter().map(Scalar::Text)),
-                None => return Ok(None),
-            }
-        }
-        for array in &shape.arrays {
-            // An array inside of itself has no few values; far inside of others nobody looks.
-            let is_deep = self.reach.listing.len() > MOST_LISTED;
-            if is_deep || self.reach.listing.contains(array) || self.is_array_alive(array)? {
-                return Ok(None);
-            }
-        }
-        if shape.objects != NO_OBJECT {
-            for formula in self.formulas.alternatives(shape.objects) {
-                if self.is_formula_alive(formula)? {
-                    return Ok(None);
-                }
-            }
-        }
-        Ok((scalars.len() <= MOST_VALUES).then_some(scalars))
+        let same = array.except.iter().filter_map(|&known| {
+            let items = self.constants.items(known);
+            items.get(at..).map(|items| {
+                if at < array.prefix.len() { &items[..items.len().min(1)] } else { items }
+            })
+        });
+        let same: Vec<ConstantId> = same.flatten().copied().collect();
+        cases.extend(same.into_iter().map(|value| self.constant(value)));
+        Ok(cases)
     }
 
-    /// The shape of one value.
-    pub(crate) fn scalar_shape(scalar: &Scalar) -> Shape {
-        let mut shape = Shape::default();
-        match scalar {
-            Scalar::Null => shape.null = true,
-            Scalar::Bool(value) => shape.bools = 1 << u8::from(*value),
-            Scalar::Number(value) => {
-                let values = Some([value.clone()].into());
-                shape.numbers.push(NumberShape { values, ..NumberShape::default() });
-            }
-            Scalar::Text(text) => {
-                let values = Some([*text].into());
-                shape.strings.push(StringShape { values, ..StringShape::default() });
-            }
+    /// Nobody can tell in time when the values run out.
+    fn too_many_values(&mut self, table: &mut ArrayTable, place: Place) -> Result<(), Error> {
+        let refusal = Refusal::new("uniqueItems", place);
+        if self.options.unsupported == Unsupported::Widen {
+            self.reach.refusals.push(refusal);
+            table.array.unique = None;
+            return Ok(());
         }
-        shape
+        Err(Error::unsupported(refusal.feature, self.sources.location(place)))
     }
 
     /// Whether the array may end.
     pub(crate) fn may_end(&self, table: &ArrayTable, at: ItemsAt) -> bool {
         at.count >= table.array.min
             && self.reach.needs.get(at.needs.0).iter().all(|&(min, _)| min == 0)
+            && !self
+                .reach
+                .came
+                .get(at.except)
+                .iter()
+                .any(|&known| self.constants.items(known).len() == at.count as usize)
+    }
+
+    /// Where an array stands that remembers one more value.
+    pub(crate) fn with_item(&mut self, at: ItemsAt, value: ConstantId) -> ItemsAt {
+        let mut came = self.reach.came.get(at.came).to_vec();
+        if let Err(place) = came.binary_search(&value) {
+            came.insert(place, value);
+        }
+        ItemsAt { came: self.reach.came.id(came), ..at }
     }
 
     /// The values that the next item may have, with what follows each; only those with which the
@@ -215,21 +245,17 @@ impl Schemas {
         &mut self,
         table: &ArrayTable,
         at: ItemsAt,
-    ) -> Result<Vec<(TermId, ItemsAt)>, Error> {
+    ) -> Result<Vec<ItemStep>, Error> {
         let mut steps = Vec::new();
-        for (value, next) in self.raw_steps(table, at)? {
-            if self.is_alive(value)? && self.can_end(table, next)? {
-                steps.push((value, next));
+        for step in self.raw_steps(table, at)? {
+            if self.is_alive(step.value)? && self.can_end(table, step.next)? {
+                steps.push(step);
             }
         }
         Ok(steps)
     }
 
-    fn raw_steps(
-        &mut self,
-        table: &ArrayTable,
-        at: ItemsAt,
-    ) -> Result<Vec<(TermId, ItemsAt)>, Error> {
+    fn raw_steps(&mut self, table: &ArrayTable, at: ItemsAt) -> Result<Vec<ItemStep>, Error> {
         let array = &table.array;
         if at.count >= array.max {
             return Ok(Vec::new());
@@ -269,25 +295,66 @@ impl Schemas {
         let mut steps = Vec::with_capacity(cases.len());
         for (value, needs) in cases {
             let needs = NeedsId(self.reach.needs.id(needs));
-            let next = ItemsAt { count, needs, seen: at.seen, is_first: false };
-            if array.unique.is_none() {
-                steps.push((value, next));
-                continue;
-            }
-            for &scalar in &table.values_at[(at.count as usize).min(array.prefix.len())] {
-                self.budget.tick()?;
-                if self.has_seen(at.seen, scalar) {
-                    continue;
+            let next = ItemsAt { count, needs, is_first: false, ..at };
+            for (value, except) in self.told_apart(at, value) {
+                let next = ItemsAt { except, ..next };
+                if array.unique.is_some() {
+                    self.push_different(table, at, (value, next), &mut steps)?;
+                } else {
+                    steps.push(ItemStep { value, next, is_new: false });
                 }
-                let one = self.terms.add(Term::Scalar(table.values[scalar as usize].clone()));
-                let value = self
-                    .terms
-                    .and2(one, if value == array.item(at.count as usize) { ANY } else { value });
-                let seen = self.with_seen(at.seen, scalar);
-                steps.push((value, ItemsAt { seen, ..next }));
             }
         }
         Ok(steps)
+    }
+
+    /// What an item may be that leaves the same of the arrays that must not come, and these.
+    fn told_apart(&mut self, at: ItemsAt, value: TermId) -> Vec<(TermId, u32)> {
+        let mut known: Vec<(ConstantId, Vec<ConstantId>)> = Vec::new();
+        for &array in self.reach.came.get(at.except).iter() {
+            let Some(&item) = self.constants.items(array).get(at.count as usize) else { continue };
+            match known.iter_mut().find(|(same, _)| *same == item) {
+                Some((_, arrays)) => arrays.push(array),
+                None => known.push((item, vec![array])),
+            }
+        }
+        let items = known.iter().map(|&(item, _)| item).collect();
+        let others = self.none_of(items);
+        let mut all = vec![(self.terms.and2(value, others), 0)];
+        for (item, arrays) in known {
+            let same = self.constant(item);
+            all.push((self.terms.and2(same, value), self.reach.came.id(arrays)));
+        }
+        all
+    }
+
+    /// The steps to an item that is none of those that came.
+    fn push_different(
+        &mut self,
+        table: &ArrayTable,
+        at: ItemsAt,
+        (value, next): (TermId, ItemsAt),
+        steps: &mut Vec<ItemStep>,
+    ) -> Result<(), Error> {
+        let place = (at.count as usize).min(table.array.prefix.len());
+        for &known in &table.values_at[place] {
+            self.budget.tick()?;
+            if self.has_seen(at.seen, known) {
+                continue;
+            }
+            let same = self.constant(table.values[known as usize]);
+            let value = self.terms.and2(same, value);
+            let seen = self.with_seen(at.seen, known);
+            steps.push(ItemStep { value, next: ItemsAt { seen, ..next }, is_new: false });
+        }
+        if table.is_open_at[place] {
+            let mut except = table.values.clone();
+            except.extend(self.reach.came.get(at.came).iter());
+            let others = self.none_of(except);
+            let value = self.terms.and2(value, others);
+            steps.push(ItemStep { value, next, is_new: true });
+        }
+        Ok(())
     }
 
     /// Whether an array can be completed.
@@ -299,7 +366,7 @@ impl Schemas {
             if !self.has_room(table, at)? {
                 return Ok(false);
             }
-            if table.array.contains.is_empty() {
+            if table.array.contains.is_empty() && self.reach.came.get(at.except).is_empty() {
                 return Ok(true);
             }
         }
@@ -328,9 +395,9 @@ impl Schemas {
                 }
             }
             let steps = self.raw_steps(table, at)?;
-            for (value, next) in steps.into_iter().rev() {
-                if self.is_alive(value)? {
-                    todo.push(next);
+            for step in steps.into_iter().rev() {
+                if self.is_alive(step.value)? {
+                    todo.push(step.next);
                 }
             }
         }
@@ -340,6 +407,7 @@ impl Schemas {
     /// Whether nothing is missing but items, whatever they are.
     fn is_only_short(&self, table: &ArrayTable, at: ItemsAt) -> bool {
         table.array.min > 0
+            && self.reach.came.get(at.except).is_empty()
             && self
                 .reach
                 .needs
@@ -352,16 +420,18 @@ impl Schemas {
     /// values that did not come yet.
     fn has_room(&self, table: &ArrayTable, at: ItemsAt) -> Result<bool, Error> {
         let missing = table.array.min.saturating_sub(at.count) as usize;
-        if missing > table.values.len() {
+        if table.array.min > table.array.max {
             return Ok(false);
         }
+        let place = |item: usize| (at.count as usize + item).min(table.array.prefix.len());
         let choices = |item: usize| {
-            let place = (at.count as usize + item).min(table.array.prefix.len());
-            table.values_at[place].iter().copied().filter(|&value| !self.has_seen(at.seen, value))
+            let own = table.values_at[place(item)].iter().copied();
+            own.filter(|&value| !self.has_seen(at.seen, value))
         };
         // Items of one kind at the end need no more than enough values; the others are few.
         let mut owner: Vec<Option<usize>> = vec![None; table.values.len()];
-        for item in 0..missing {
+        // Others never run out.
+        for item in (0..missing).filter(|&item| !table.is_open_at[place(item)]) {
             self.budget.check()?;
             let mut visited = vec![false; table.values.len()];
             let mut came_from: Vec<(u32, Option<u32>)> = Vec::new();
@@ -398,33 +468,5 @@ impl Schemas {
             }
         }
         Ok(true)
-    }
-}
-
-impl NumberShape {
-    /// The numbers, if they are few.
-    fn few(&self) -> Option<Vec<Decimal>> {
-        if let Some(values) = &self.values {
-            return Some(values.to_vec());
-        }
-        let is_whole = self.point == Point::Never || !self.multiples.is_empty();
-        let (true, Some(low), Some(high)) = (is_whole, &self.low, &self.high) else {
-            return None;
-        };
-        if self.point != Point::Never && !self.multiples.iter().any(Decimal::is_integer) {
-            return None;
-        }
-        let mut values = Vec::new();
-        let mut at = low.value.ceil();
-        for _ in 0..MOST_VALUES {
-            if at > high.value {
-                return Some(values);
-            }
-            if self.has(&at) {
-                values.push(at.clone());
-            }
-            at = at.next_integer();
-        }
-        None
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::frontend::json_schema::assertions::ArrayKeywords;
+use crate::frontend::json_schema::constants::ConstantId;
 use crate::frontend::json_schema::document::{Node, index};
 use crate::frontend::json_schema::options::Dialect;
 use crate::frontend::json_schema::schemas::Schemas;
@@ -79,12 +80,21 @@ impl Schemas {
         let prefix = (0..count).map(|at| self.terms.and2(a.item(at), b.item(at))).collect();
         let mut contains = a.contains.clone();
         contains.extend(b.contains.iter().cloned());
+        let mut except: Vec<ConstantId> = a.except.iter().chain(b.except.iter()).copied().collect();
+        except.sort_unstable();
+        except.dedup();
+        let (min, max) = (a.min.max(b.min), a.max.min(b.max));
+        except.retain(|&known| {
+            let len = self.constants.items(known).len();
+            len >= min as usize && len as u64 <= u64::from(max)
+        });
         let array = ArrayShape {
             prefix,
             items: self.terms.and2(a.items, b.items),
-            min: a.min.max(b.min),
-            max: a.max.min(b.max),
+            min,
+            max,
             contains,
+            except: except.into(),
             unique: a.unique.or(b.unique),
             refusal: a.refusal.or(b.refusal),
         };
@@ -129,6 +139,10 @@ impl Schemas {
                 outside.extend(ArrayShape { contains: vec![more], ..any() }.normal());
             }
         }
+        for &known in array.except.iter() {
+            let items: Box<[ConstantId]> = self.constants.items(known).into();
+            outside.push(self.constant_array(&items));
+        }
         if array.unique.is_some() || array.refusal.is_some() {
             outside.push(ArrayShape { refusal: Some(refusal), ..any() });
         }
@@ -144,7 +158,20 @@ impl ArrayShape {
 
     /// Whether items are asked for by their places alone.
     pub(crate) fn is_plain(&self) -> bool {
-        self.contains.is_empty() && self.unique.is_none()
+        self.contains.is_empty() && self.unique.is_none() && self.except.is_empty()
+    }
+
+    /// Whether the same is asked of all items, and nothing else of what they are but that they may
+    /// have to differ.
+    pub(crate) fn is_uniform(&self) -> bool {
+        self.prefix.is_empty() && self.contains.is_empty() && self.except.is_empty()
+    }
+
+    /// Whether it is plain to see that the empty array has the shape.
+    pub(crate) fn has_empty(&self) -> bool {
+        self.min == 0
+            && self.except.is_empty()
+            && self.contains.iter().all(|contains| contains.min == 0)
     }
 
     /// The normal form; `None` if it is plain to see that there is no such array.

@@ -1,7 +1,7 @@
 //! A schema as a term: its own assertions, and the schemas that apply to the same value.
 
 use crate::error::Error;
-use crate::frontend::json_schema::array_states::Scalar;
+use crate::frontend::json_schema::constants::Constant;
 use crate::frontend::json_schema::document::{Node, NodeId};
 use crate::frontend::json_schema::options::Dialect;
 use crate::frontend::json_schema::schemas::Schemas;
@@ -119,7 +119,8 @@ impl Schemas {
         self.lowering.pop();
         let all = all?;
         if is_nullable {
-            let null = self.terms.add(Term::Scalar(Scalar::Null));
+            let null = self.constants.id(Constant::Null);
+            let null = self.constant(null);
             return Ok(self.terms.or(&[all, null]));
         }
         Ok(all)

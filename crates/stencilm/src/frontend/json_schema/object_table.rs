@@ -1,6 +1,7 @@
 //! The objects of one formula: their names, and what each part of the formula asks of each name.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -114,19 +115,19 @@ impl Schemas {
         Ok(id)
     }
 
-    /// The place of each name that some alternative declares.
+    /// The place of each name that some alternative declares: each has them in its own order as far
+    /// as the earlier ones leave that open.
     fn name_order(&mut self, whole: FormulaId) -> Arc<FxHashMap<TextId, u32>> {
         if let Some(known) = self.reach.name_orders.get(&whole) {
             return known.clone();
         }
         let (objects, _) = self.leaves_of(whole);
-        let mut places = FxHashMap::default();
-        for member in objects.iter().flat_map(|(_, object)| &object.members) {
-            if member.is_declared {
-                let next = index(places.len());
-                places.entry(member.name).or_insert(next);
-            }
+        let mut lists: Vec<Vec<TextId>> = Vec::with_capacity(objects.len());
+        for (_, object) in &objects {
+            let declared = object.members.iter().filter(|member| member.is_declared);
+            lists.push(declared.map(|member| member.name).collect());
         }
+        let places = one_order(&lists);
         let places = Arc::new(places);
         self.reach.name_orders.insert(whole, places.clone());
         places
@@ -487,4 +488,42 @@ pub(crate) fn spelled(name: &str) -> Box<[u8]> {
         crate::grammar::Expr::Bytes { literal, .. } => exprs.literal(literal).into(),
         _ => Box::default(),
     }
+}
+
+/// One order for all lists: each has its names in its own order as far as no others, or earlier
+/// ones, contradict.
+fn one_order(lists: &[Vec<TextId>]) -> FxHashMap<TextId, u32> {
+    let mut first: FxHashMap<TextId, usize> = FxHashMap::default();
+    let mut names: Vec<TextId> = Vec::new();
+    for &name in lists.iter().flatten() {
+        first.entry(name).or_insert_with(|| {
+            names.push(name);
+            names.len() - 1
+        });
+    }
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); names.len()];
+    let mut missing = vec![0_usize; names.len()];
+    for pair in lists.iter().flat_map(|list| list.windows(2)) {
+        after[first[&pair[0]]].push(first[&pair[1]]);
+        missing[first[&pair[1]]] += 1;
+    }
+    let mut ready: BTreeSet<usize> = (0..names.len()).filter(|&at| missing[at] == 0).collect();
+    let mut places = FxHashMap::default();
+    let mut unplaced = 0;
+    while places.len() < names.len() {
+        // Where lists contradict each other, the name that comes first in the schema does.
+        while places.contains_key(&names[unplaced]) {
+            unplaced += 1;
+        }
+        let at = ready.pop_first().unwrap_or(unplaced);
+        let next = index(places.len());
+        places.insert(names[at], next);
+        for &later in &after[at] {
+            missing[later] = missing[later].saturating_sub(1);
+            if missing[later] == 0 && !places.contains_key(&names[later]) {
+                ready.insert(later);
+            }
+        }
+    }
+    places
 }

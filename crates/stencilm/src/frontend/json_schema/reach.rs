@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Location};
 use crate::frontend::json_schema::array_states::ArrayTable;
+use crate::frontend::json_schema::constants::ConstantId;
 use crate::frontend::json_schema::formula::{Formula, FormulaId};
 use crate::frontend::json_schema::interned::Interned;
 use crate::frontend::json_schema::name_set::NameAtom;
@@ -42,8 +43,8 @@ pub(crate) struct Reach {
     is_settling: bool,
     /// Arrays of different items that were met.
     unique: Vec<ArrayShape>,
-    /// Those whose values are being listed, one inside the other.
-    pub(crate) listing: Vec<ArrayShape>,
+    /// The shapes whose values are being listed, one inside the other.
+    pub(crate) listing: Vec<ShapeId>,
     /// What is not enforced, because the caller said so.
     pub(crate) refusals: Vec<Refusal>,
     pub(crate) tables: Vec<Arc<ObjectTable>>,
@@ -55,6 +56,8 @@ pub(crate) struct Reach {
     pub(crate) array_tables: Vec<Arc<ArrayTable>>,
     pub(crate) array_ids: FxHashMap<ArrayShape, u32>,
     pub(crate) needs: Interned<(u32, u32)>,
+    /// Values that came in arrays, and arrays that must not come.
+    pub(crate) came: Interned<ConstantId>,
 }
 
 impl Schemas {
@@ -217,8 +220,7 @@ impl Schemas {
                 return Ok(true);
             }
         }
-        let has_empty_array = |array: &ArrayShape| array.min == 0 && array.is_plain();
-        if shape.arrays.iter().any(has_empty_array) {
+        if shape.arrays.iter().any(ArrayShape::has_empty) {
             return Ok(true);
         }
         let alternatives = self.formulas.alternatives(shape.objects);
@@ -289,9 +291,17 @@ impl Schemas {
     }
 
     pub(crate) fn is_array_alive(&mut self, array: &ArrayShape) -> Result<bool, Error> {
+        if array.has_empty() {
+            return Ok(true);
+        }
         if !array.is_plain() {
-            // While it is not known which items have values, nothing of it is kept.
-            let table = self.make_array_table(array)?;
+            if self.reach.is_settling {
+                // While it is not known which items have values, nothing of it is kept.
+                let table = self.make_array_table(array)?;
+                return self.can_end(&table, table.start());
+            }
+            let id = self.array_table(array)?;
+            let table = self.reach.array_tables[id as usize].clone();
             return self.can_end(&table, table.start());
         }
         let last = array.prefix.len().saturating_add(1).min(array.min as usize);
@@ -304,7 +314,7 @@ impl Schemas {
         Ok(true)
     }
 
-    fn is_number_empty(&self, number: &NumberShape) -> Result<bool, Error> {
+    pub(crate) fn is_number_empty(&self, number: &NumberShape) -> Result<bool, Error> {
         if number.values.is_some() {
             return Ok(false);
         }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Error;
-use crate::frontend::json_schema::array_states::ItemsAt;
+use crate::frontend::json_schema::array_states::{ItemStep, ItemsAt};
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formula::NO_OBJECT;
 use crate::frontend::json_schema::object_states::{At, Name, Object};
@@ -50,6 +50,11 @@ enum Rule {
     Items { shape: ShapeId, alternative: u32, count: u32, depth: u32 },
     /// The same where more than their number counts.
     CountedItems { array: u32, at: ItemsAt, depth: u32 },
+    /// The rest of an array of different items from an item on; whether what came before that is
+    /// still to be remembered.
+    NextItem { array: u32, at: ItemsAt, depth: u32, is_new: bool },
+    /// The same after an item.
+    AfterItem { array: u32, at: ItemsAt, depth: u32, is_new: bool },
 }
 
 impl SchemaRules {
@@ -113,7 +118,11 @@ impl Machine {
     fn state(&self, state: u32) -> Option<(u32, At, u32)> {
         match self.rules[state as usize] {
             Rule::Members { object, at, depth } => Some((object, at, depth)),
-            Rule::Value { .. } | Rule::Items { .. } | Rule::CountedItems { .. } => None,
+            Rule::Value { .. }
+            | Rule::Items { .. }
+            | Rule::CountedItems { .. }
+            | Rule::NextItem { .. }
+            | Rule::AfterItem { .. } => None,
         }
     }
 
@@ -177,8 +186,15 @@ impl Machine {
                     self.items(id, alternative, 0, depth, exprs)?
                 } else {
                     let array = self.schemas.array_table(array)?;
-                    let at = self.schemas.reach.array_tables[array as usize].start();
-                    self.counted_items(array, at, depth, exprs)?
+                    let table = &self.schemas.reach.array_tables[array as usize];
+                    let at = table.start();
+                    if table.is_unique() {
+                        let rule = Rule::NextItem { array, at, depth, is_new: false };
+                        let rule = self.rule(rule)?;
+                        exprs.next_item(rule, false)
+                    } else {
+                        self.counted_items(array, at, depth, exprs)?
+                    }
                 };
                 choices.push(exprs.seq(&[open, rest]));
             }
@@ -258,15 +274,87 @@ impl Machine {
         let table = self.schemas.reach.array_tables[array as usize].clone();
         let inside = self.schemas.options.whitespace.inside(depth);
         let mut more = Vec::new();
-        for (value, next) in self.schemas.item_steps(&table, at)? {
-            let value = self.value(value, inside, exprs)?;
-            let rest = self.rule(Rule::CountedItems { array, at: next, depth })?;
+        for step in self.schemas.item_steps(&table, at)? {
+            let value = self.value(step.value, inside, exprs)?;
+            let rest = self.rule(Rule::CountedItems { array, at: step.next, depth })?;
             let rest = exprs.call(rest);
             more.push(exprs.seq(&[value, rest]));
         }
         let more = exprs.choice(&more);
         let close = self.schemas.may_end(&table, at).then_some(b"]");
         Ok(self.close_or_more(at.is_first, close, more, depth, exprs))
+    }
+
+    /// The rest of an array of different items from an item on, or from its beginning.
+    fn next_item(
+        &mut self,
+        array: u32,
+        at: ItemsAt,
+        depth: u32,
+        exprs: &mut Exprs,
+    ) -> Result<ExprId, Error> {
+        let table = self.schemas.reach.array_tables[array as usize].clone();
+        let inside = self.schemas.options.whitespace.inside(depth);
+        let mut more = Vec::new();
+        for ItemStep { value, next, is_new } in self.schemas.item_steps(&table, at)? {
+            let mut rest = |machine: &mut Self, is_new| {
+                let rule = machine.rule(Rule::AfterItem { array, at: next, depth, is_new })?;
+                Ok::<_, Error>(exprs.call(rule))
+            };
+            let (plain, new) = (rest(self, false)?, rest(self, is_new)?);
+            let Some(id) = self.schemas.live_shape(value)? else { continue };
+            if !is_new {
+                let value = self.value_of(id, inside, exprs)?;
+                more.push(exprs.seq(&[value, plain]));
+                continue;
+            }
+            let mut shape = (**self.schemas.shape(id)).clone();
+            let strings = std::mem::take(&mut shape.strings);
+            if !strings.is_empty() {
+                let mut budget = self.schemas.budget.clone();
+                let text = text_exprs::canonical(&self.schemas, &strings, exprs, &mut budget)?;
+                let (quote, text) = (exprs.bytes(b"\""), exprs.other_name(text));
+                more.push(exprs.seq(&[quote, text, plain]));
+            }
+            if !shape.is_never() {
+                let id = self.schemas.intern(shape);
+                let value = self.value_of(id, inside, exprs)?;
+                more.push(exprs.seq(&[value, new]));
+            }
+        }
+        let more = exprs.choice(&more);
+        if at.is_first {
+            let close = self.schemas.may_end(&table, at).then_some(b"]");
+            return Ok(self.close_or_more(true, close, more, depth, exprs));
+        }
+        let space = self.schemas.options.whitespace.after_comma(exprs, depth);
+        Ok(exprs.seq2(space, more))
+    }
+
+    /// The rest of an array of different items after an item.
+    fn after_item(
+        &mut self,
+        array: u32,
+        at: ItemsAt,
+        depth: u32,
+        is_new: bool,
+        exprs: &mut Exprs,
+    ) -> Result<ExprId, Error> {
+        let table = self.schemas.reach.array_tables[array as usize].clone();
+        let has_more = !self.schemas.item_steps(&table, at)?.is_empty();
+        let rule = self.rule(Rule::NextItem { array, at, depth, is_new })?;
+        let space = self.schemas.options.whitespace.clone();
+        let (lead, end, comma) =
+            (space.lead(exprs), space.end(exprs, depth), space.until_comma(exprs));
+        let bracket = exprs.bytes(b"]");
+        let close = exprs.seq2(end, bracket);
+        let more = exprs.next_item(rule, is_new);
+        let more = exprs.seq2(comma, more);
+        let mut choices = Vec::new();
+        choices.extend(self.schemas.may_end(&table, at).then_some(close));
+        choices.extend(has_more.then_some(more));
+        let either = exprs.choice(&choices);
+        Ok(exprs.seq2(lead, either))
     }
 
     /// The closing bracket, if one may come, or `more`, with what comes before each.
@@ -459,6 +547,10 @@ impl Rules for SchemaRules {
             Rule::CountedItems { array, at, depth } => {
                 machine.counted_items(array, at, depth, exprs)
             }
+            Rule::NextItem { array, at, depth, .. } => machine.next_item(array, at, depth, exprs),
+            Rule::AfterItem { array, at, depth, is_new } => {
+                machine.after_item(array, at, depth, is_new, exprs)
+            }
         }
     }
 
@@ -467,7 +559,10 @@ impl Rules for SchemaRules {
             Rule::Value { shape, .. } => format!("value_{}", shape.0),
             Rule::Members { object, at, .. } => format!("object_{object}_{}", at.next),
             Rule::Items { shape, count, .. } => format!("array_{}_{count}", shape.0),
-            Rule::CountedItems { array, at, .. } => format!("items_{array}_{}", at.count),
+            Rule::CountedItems { array, at, .. } | Rule::NextItem { array, at, .. } => {
+                format!("items_{array}_{}", at.count)
+            }
+            Rule::AfterItem { array, at, .. } => format!("after_item_{array}_{}", at.count),
         }
     }
 
@@ -506,6 +601,21 @@ impl Rules for SchemaRules {
         machine.begin();
         let member = |table: &ObjectTable| Some(Name::Member(table.member_at[name as usize]));
         machine.after_name(state, member, exprs)
+    }
+
+    fn after_item(&self, rule: RuleId, item: &[u8]) -> Result<RuleId, Error> {
+        let mut machine = self.machine();
+        machine.begin();
+        let Rule::NextItem { array, at, depth, is_new: true } = machine.rules[rule.0 as usize]
+        else {
+            return Ok(rule);
+        };
+        let is_space = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r');
+        let item = str::from_utf8(item).unwrap_or_default();
+        let item = item.trim_end_matches(is_space).trim_end_matches(',').trim_matches(is_space);
+        let value = machine.schemas.constant_of(item)?;
+        let at = machine.schemas.with_item(at, value);
+        machine.rule(Rule::NextItem { array, at, depth, is_new: false })
     }
 
     fn after_other_name(&self, state: u32, exprs: &mut Exprs) -> Result<ExprId, Error> {

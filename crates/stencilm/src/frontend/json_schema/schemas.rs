@@ -7,6 +7,7 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::frontend::json_schema::constants::Constants;
 use crate::frontend::json_schema::document::{Node, index};
 use crate::frontend::json_schema::formula::{FormulaId, Formulas};
 use crate::frontend::json_schema::options::JsonSchemaOptions;
@@ -28,6 +29,7 @@ pub(crate) struct Schemas {
     pub(crate) budget: Budget,
     pub(crate) sources: Sources,
     pub(crate) texts: Texts,
+    pub(crate) constants: Constants,
     pub(crate) patterns: Patterns,
     pub(crate) terms: Terms,
     pub(crate) formulas: Formulas,
@@ -81,6 +83,7 @@ impl Schemas {
             budget: budget.clone(),
             sources: Sources::new(text, options, most_bytes)?,
             texts: Texts::default(),
+            constants: Constants::default(),
             patterns: Patterns::default(),
             terms: Terms::default(),
             formulas: Formulas::default(),
@@ -252,7 +255,8 @@ impl Schemas {
             | Term::Member(..)
             | Term::Others { .. }
             | Term::Items { .. }
-            | Term::Scalar(_) => Vec::new(),
+            | Term::Constant(_)
+            | Term::NoneOf(_) => Vec::new(),
         })
     }
 
@@ -293,7 +297,8 @@ impl Schemas {
             | Term::Member(..)
             | Term::Others { .. }
             | Term::Items { .. }
-            | Term::Scalar(_) => None,
+            | Term::Constant(_)
+            | Term::NoneOf(_) => None,
         })
     }
 
@@ -337,7 +342,8 @@ impl Schemas {
             Term::Member(name, value) => self.with_member(name, value, false),
             Term::Items { from, to, value } => Self::with_items(from, to, value),
             Term::Others { set, except, value } => self.with_others(set, &except, value),
-            Term::Scalar(scalar) => Self::scalar_shape(&scalar),
+            Term::Constant(value) => self.constant_shape(value),
+            Term::NoneOf(values) => self.none_of_shape(&values)?,
         };
         Ok(self.intern(shape))
     }

@@ -6,6 +6,7 @@
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
+use crate::frontend::json_schema::constants::ConstantId;
 use crate::frontend::json_schema::document::NodeId;
 use crate::frontend::json_schema::formula::{ANY_OBJECT, FormulaId, NO_OBJECT};
 use crate::frontend::json_schema::name_set::NameSet;
@@ -103,6 +104,8 @@ pub(crate) struct ArrayShape {
     pub(crate) min: u32,
     pub(crate) max: u32,
     pub(crate) contains: Vec<Contains>,
+    /// Arrays that it must not be; sorted.
+    pub(crate) except: Arc<[ConstantId]>,
     /// Where the keyword stands that asks for different items.
     pub(crate) unique: Option<Place>,
     pub(crate) refusal: Option<Refusal>,
@@ -282,6 +285,7 @@ impl Default for ArrayShape {
             min: 0,
             max: UNBOUNDED,
             contains: Vec::new(),
+            except: Arc::new([]),
             unique: None,
             refusal: None,
         }

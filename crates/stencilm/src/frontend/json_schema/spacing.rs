@@ -39,21 +39,32 @@ impl Whitespace {
     pub(crate) fn begin(&self, exprs: &mut Exprs, depth: u32) -> ExprId {
         match self {
             Self::Any { .. } | Self::Compact | Self::Separators { .. } => exprs.empty(),
-            Self::Indent(width) => new_line(exprs, "", *width, depth + 1),
+            Self::Indent(width) => new_line(exprs, *width, depth + 1),
         }
     }
 
     /// The comma (after `lead`) and what comes before the next item.
     pub(crate) fn comma(&self, exprs: &mut Exprs, depth: u32) -> ExprId {
+        let comma = self.until_comma(exprs);
+        let space = self.after_comma(exprs, depth);
+        exprs.seq2(comma, space)
+    }
+
+    /// The comma (after `lead`).
+    pub(crate) fn until_comma(&self, exprs: &mut Exprs) -> ExprId {
         match self {
-            Self::Any { .. } => {
-                let comma = exprs.bytes(b",");
-                let space = self.lead(exprs);
-                exprs.seq(&[comma, space])
-            }
-            Self::Compact => exprs.bytes(b","),
-            Self::Separators { item, .. } => exprs.bytes(item.as_bytes()),
-            Self::Indent(width) => new_line(exprs, ",", *width, depth + 1),
+            Self::Any { .. } | Self::Compact | Self::Indent(_) => exprs.bytes(b","),
+            Self::Separators { item, .. } => exprs.bytes(around_comma(item).0.as_bytes()),
+        }
+    }
+
+    /// Comes between a comma and the next item.
+    pub(crate) fn after_comma(&self, exprs: &mut Exprs, depth: u32) -> ExprId {
+        match self {
+            Self::Any { .. } => self.lead(exprs),
+            Self::Compact => exprs.empty(),
+            Self::Separators { item, .. } => exprs.bytes(around_comma(item).1.as_bytes()),
+            Self::Indent(width) => new_line(exprs, *width, depth + 1),
         }
     }
 
@@ -61,7 +72,7 @@ impl Whitespace {
     pub(crate) fn end(&self, exprs: &mut Exprs, depth: u32) -> ExprId {
         match self {
             Self::Any { .. } | Self::Compact | Self::Separators { .. } => exprs.empty(),
-            Self::Indent(width) => new_line(exprs, "", *width, depth),
+            Self::Indent(width) => new_line(exprs, *width, depth),
         }
     }
 
@@ -88,8 +99,13 @@ impl Whitespace {
     }
 }
 
-fn new_line(exprs: &mut Exprs, before: &str, width: u32, depth: u32) -> ExprId {
-    let start = exprs.bytes(format!("{before}\n").as_bytes());
+/// A separator up to its comma, and the rest.
+fn around_comma(separator: &str) -> (&str, &str) {
+    separator.split_at(separator.find(',').map_or(separator.len(), |at| at + 1))
+}
+
+fn new_line(exprs: &mut Exprs, width: u32, depth: u32) -> ExprId {
+    let start = exprs.bytes(b"\n");
     let space = exprs.bytes(b" ");
     let count = width.saturating_mul(depth);
     let indent = exprs.repeat(space, count, count);

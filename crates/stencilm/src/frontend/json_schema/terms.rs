@@ -6,7 +6,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::frontend::json_schema::array_states::Scalar;
+use crate::frontend::json_schema::constants::ConstantId;
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::name_set::NameSet;
 use crate::frontend::json_schema::shape::{ANY, NEVER, Place, TermId, TextId};
@@ -47,7 +47,9 @@ pub(crate) enum Term {
         value: TermId,
     },
     /// One value.
-    Scalar(Scalar),
+    Constant(ConstantId),
+    /// All values but these; sorted.
+    NoneOf(Box<[ConstantId]>),
 }
 
 /// The table of terms.

@@ -19,6 +19,20 @@ pub(crate) fn string(
     Ok(exprs.seq(&[quote, inside, quote]))
 }
 
+/// The strings of some shapes in their canonical spelling, without quotes.
+pub(crate) fn canonical(
+    schemas: &Schemas,
+    shapes: &[StringShape],
+    exprs: &mut Exprs,
+    budget: &mut Budget,
+) -> Result<ExprId, Error> {
+    let mut texts = Vec::with_capacity(shapes.len());
+    for shape in shapes {
+        texts.push(content(schemas, shape, Spelling::JsonCanonical, exprs, budget)?);
+    }
+    Ok(exprs.choice(&texts))
+}
+
 /// A member name of a class that is not one of those listed, without its quotes.
 pub(crate) fn other_name(
     schemas: &Schemas,
@@ -27,23 +41,9 @@ pub(crate) fn other_name(
     exprs: &mut Exprs,
     budget: &mut Budget,
 ) -> Result<ExprId, Error> {
-    let name = name(schemas, class, exprs, budget)?;
+    let name = canonical(schemas, &class.strings, exprs, budget)?;
     let listed = exprs.one_of(listed.iter().map(|name| &**name));
     Ok(exprs.minus(name, listed))
-}
-
-/// A member name of a class, without its quotes.
-fn name(
-    schemas: &Schemas,
-    class: &NameClass,
-    exprs: &mut Exprs,
-    budget: &mut Budget,
-) -> Result<ExprId, Error> {
-    let mut names = Vec::with_capacity(class.strings.len());
-    for shape in &class.strings {
-        names.push(content(schemas, shape, Spelling::JsonCanonical, exprs, budget)?);
-    }
-    Ok(exprs.choice(&names))
 }
 
 /// The inside of a string.

@@ -12,6 +12,7 @@ use crate::frontend::regex::{Kind, Mode, Node, Regex, RegexOptions, Side, parse}
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
 use crate::residual::emptiness::{few_words, is_empty};
+use crate::residual::words::count_texts;
 
 /// The table of texts.
 #[derive(Debug, Default)]
@@ -205,6 +206,21 @@ impl Patterns {
         let words = few_words(scratch, all, most, budget)?;
         Ok(words
             .and_then(|words| words.into_iter().map(|word| String::from_utf8(word).ok()).collect()))
+    }
+
+    /// How many texts that has; `u32::MAX` for so many, or more.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn count(
+        &mut self,
+        languages: &[(PatternId, bool)],
+        (min, max): (u32, u32),
+        (except, texts): (&[TextId], &Texts),
+        budget: &mut Budget,
+    ) -> Result<u32, Error> {
+        let all = self.all(languages, (min, max), (except, texts), budget)?;
+        count_texts(self.scratch.get_or_insert_default(), all, budget)
     }
 
     /// Whether it is plain to see that some text is in a language: nothing but `^` in front and

@@ -1,0 +1,196 @@
+//! Values that are remembered or compared. Equal values, as JSON Schema has it, are one: numbers by
+//! value, objects whatever the order of their members.
+
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::frontend::json_schema::document::{Document, Node, NodeId, index};
+use crate::frontend::json_schema::name_set::NameSet;
+use crate::frontend::json_schema::schemas::Schemas;
+use crate::frontend::json_schema::shape::{
+    ANY, ArrayShape, Member, NEVER, NameRule, NumberShape, ObjectShape, Place, Shape, StringShape,
+    TermId, TextId,
+};
+use crate::frontend::json_schema::terms::Term;
+use crate::number::Decimal;
+
+/// One JSON value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Constant {
+    Null,
+    Bool(bool),
+    Number(Decimal),
+    Text(TextId),
+    Array(Box<[ConstantId]>),
+    /// Invariant: sorted by name, each name once.
+    Object(Box<[(TextId, ConstantId)]>),
+}
+
+/// An interned value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ConstantId(pub(crate) u32);
+
+/// The table of values.
+#[derive(Debug, Default)]
+pub(crate) struct Constants {
+    values: Vec<Constant>,
+    ids: FxHashMap<Constant, ConstantId>,
+}
+
+impl Constants {
+    pub(crate) fn get(&self, id: ConstantId) -> &Constant {
+        &self.values[id.0 as usize]
+    }
+
+    pub(crate) fn id(&mut self, value: Constant) -> ConstantId {
+        if let Some(&id) = self.ids.get(&value) {
+            return id;
+        }
+        let id = ConstantId(index(self.values.len()));
+        self.values.push(value.clone());
+        self.ids.insert(value, id);
+        id
+    }
+
+    /// The items of an array; none for another value.
+    pub(crate) fn items(&self, id: ConstantId) -> &[ConstantId] {
+        match self.get(id) {
+            Constant::Array(items) => items,
+            _ => &[],
+        }
+    }
+}
+
+impl Schemas {
+    /// The value that a text spells.
+    ///
+    /// # Errors
+    /// It is no JSON, or a number in it is too long.
+    pub(crate) fn constant_of(&mut self, text: &str) -> Result<ConstantId, Error> {
+        let document = Document::parse(text)?;
+        // Inner values come before those that they are part of.
+        let mut done: FxHashMap<NodeId, ConstantId> = FxHashMap::default();
+        let mut todo = vec![document.root()];
+        while let Some(&node) = todo.last() {
+            self.budget.tick()?;
+            let members = document.members(node).map(|(_, value)| value);
+            let parts = document.items(node).iter().copied().chain(members);
+            let missing: Vec<NodeId> = parts.filter(|part| !done.contains_key(part)).collect();
+            if !missing.is_empty() {
+                todo.extend(missing);
+                continue;
+            }
+            todo.pop();
+            let value = match document.get(node) {
+                Node::Null => Constant::Null,
+                Node::Bool(value) => Constant::Bool(value),
+                Node::Number(run) => {
+                    let too_long = || Error::limit("number_digits", text.len());
+                    Constant::Number(Decimal::parse(document.text(run)).ok_or_else(too_long)?)
+                }
+                Node::String(run) => Constant::Text(self.texts.id(document.text(run))),
+                Node::Array { .. } => {
+                    Constant::Array(document.items(node).iter().map(|item| done[item]).collect())
+                }
+                Node::Object { .. } => {
+                    let members = document.members(node);
+                    let members = members.map(|(name, node)| (self.texts.id(name), done[&node]));
+                    let members: std::collections::BTreeMap<_, _> = members.collect();
+                    Constant::Object(members.into_iter().collect())
+                }
+            };
+            done.insert(node, self.constants.id(value));
+        }
+        Ok(done[&document.root()])
+    }
+
+    /// The term of one value.
+    pub(crate) fn constant(&mut self, value: ConstantId) -> TermId {
+        self.terms.add(Term::Constant(value))
+    }
+
+    /// The term of all values but these.
+    pub(crate) fn none_of(&mut self, mut values: Vec<ConstantId>) -> TermId {
+        values.sort_unstable();
+        values.dedup();
+        if values.is_empty() {
+            return ANY;
+        }
+        self.terms.add(Term::NoneOf(values.into()))
+    }
+
+    /// The shape of one value.
+    pub(crate) fn constant_shape(&mut self, value: ConstantId) -> Shape {
+        let mut shape = Shape::default();
+        match self.constants.get(value).clone() {
+            Constant::Null => shape.null = true,
+            Constant::Bool(value) => shape.bools = 1 << u8::from(value),
+            Constant::Number(value) => {
+                let values = Some([value].into());
+                shape.numbers.push(NumberShape { values, ..NumberShape::default() });
+            }
+            Constant::Text(text) => {
+                let values = Some([text].into());
+                shape.strings.push(StringShape { values, ..StringShape::default() });
+            }
+            Constant::Array(items) => shape.arrays.push(self.constant_array(&items)),
+            Constant::Object(members) => {
+                let member = |&(name, value): &(TextId, ConstantId)| Member {
+                    name,
+                    value: self.constant(value),
+                    is_required: true,
+                    is_declared: true,
+                };
+                let members = members.iter().map(member).collect();
+                let rules = vec![NameRule { set: NameSet::EVERY, value: NEVER }];
+                let object = ObjectShape { members, rules, ..ObjectShape::default() };
+                shape.objects = self.formulas.object(object);
+            }
+        }
+        shape
+    }
+
+    /// The shape of one array.
+    pub(crate) fn constant_array(&mut self, items: &[ConstantId]) -> ArrayShape {
+        let len = index(items.len());
+        let prefix = items.iter().map(|&item| self.constant(item)).collect();
+        ArrayShape { prefix, min: len, max: len, ..ArrayShape::default() }
+    }
+
+    /// The shape of all values but these.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn none_of_shape(&mut self, values: &[ConstantId]) -> Result<Shape, Error> {
+        let mut shape = Shape::any();
+        let (mut numbers, mut texts, mut arrays, mut objects) = (vec![], vec![], vec![], vec![]);
+        for &id in values {
+            match self.constants.get(id) {
+                Constant::Null => shape.null = false,
+                Constant::Bool(value) => shape.bools &= !(1 << u8::from(*value)),
+                Constant::Number(value) => numbers.push(value.clone()),
+                Constant::Text(text) => texts.push(*text),
+                Constant::Array(_) => arrays.push(id),
+                Constant::Object(_) => objects.push(id),
+            }
+        }
+        if !numbers.is_empty() {
+            numbers.sort_unstable();
+            let listed = NumberShape { values: Some(numbers.into()), ..NumberShape::default() };
+            shape.numbers = listed.complement();
+        }
+        texts.sort_unstable();
+        let except: Arc<[TextId]> = texts.into();
+        shape.strings = vec![StringShape { except, ..StringShape::default() }];
+        shape.arrays = vec![ArrayShape { except: arrays.into(), ..ArrayShape::default() }];
+        let mut others = vec![shape.objects];
+        for id in objects {
+            let object = self.constant_shape(id).objects;
+            let place: Place = self.sources.root();
+            others.push(self.not_objects(place, object)?);
+        }
+        shape.objects = self.and_objects(&others)?;
+        Ok(shape)
+    }
+}

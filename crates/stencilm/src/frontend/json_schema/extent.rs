@@ -1,0 +1,334 @@
+//! How many values a term has, and which, if they are few: arrays of different items run out of
+//! values, or do not.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use crate::error::Error;
+use crate::frontend::json_schema::array_states::ItemsAt;
+use crate::frontend::json_schema::constants::{Constant, ConstantId};
+use crate::frontend::json_schema::document::index;
+use crate::frontend::json_schema::formula::{ANY_OBJECT, FormulaId};
+use crate::frontend::json_schema::object_states::{At, Name};
+use crate::frontend::json_schema::schemas::Schemas;
+use crate::frontend::json_schema::shape::{
+    ArrayShape, NumberShape, ShapeId, StringShape, TermId, TextId,
+};
+use crate::grammar::UNBOUNDED;
+use crate::number::{Decimal, Point};
+
+/// Values up to which they are listed.
+pub(crate) const MOST_VALUES: usize = 2_000;
+
+/// Values inside each other that are looked into.
+const MOST_NESTED: usize = 16;
+
+/// Numbers that are looked at to list those of a set.
+const MOST_TRIED: u64 = 20_000;
+
+/// The values of a term.
+#[derive(Clone, Debug)]
+pub(crate) enum Extent {
+    /// Just these, each once.
+    Few(Vec<ConstantId>),
+    /// More than [`MOST_VALUES`]: at least so many, `UNBOUNDED` for more than any text has.
+    Many { at_least: u32 },
+    /// It would take too long to tell.
+    Unknown,
+}
+
+/// What is known of a union so far.
+#[derive(Default)]
+struct Union {
+    few: Vec<ConstantId>,
+    many: Option<u32>,
+    is_unknown: bool,
+}
+
+impl Union {
+    /// Adds values. True if no more have to be looked at.
+    fn add(&mut self, extent: Extent) -> bool {
+        match extent {
+            Extent::Few(values) => self.few.extend(values),
+            Extent::Many { at_least } => self.many = self.many.max(Some(at_least)),
+            Extent::Unknown => self.is_unknown = true,
+        }
+        self.many == Some(UNBOUNDED)
+    }
+
+    fn extent(mut self) -> Extent {
+        self.few.sort_unstable();
+        self.few.dedup();
+        match self.many {
+            Some(at_least) => Extent::Many { at_least },
+            None if self.few.len() > MOST_VALUES => many(self.few.len()),
+            None if self.is_unknown => Extent::Unknown,
+            None => Extent::Few(self.few),
+        }
+    }
+}
+
+impl Schemas {
+    /// The values of a term.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn extent(&mut self, term: TermId) -> Result<Extent, Error> {
+        if !self.is_alive(term)? {
+            return Ok(Extent::Few(Vec::new()));
+        }
+        let id = self.evaluate(term)?;
+        if self.reach.listing.contains(&id) {
+            // A value inside of one of the same kind: there is no largest one.
+            return Ok(Extent::Many { at_least: UNBOUNDED });
+        }
+        if self.reach.listing.len() > MOST_NESTED {
+            return Ok(Extent::Unknown);
+        }
+        self.reach.listing.push(id);
+        let extent = self.extent_of(id);
+        self.reach.listing.pop();
+        extent
+    }
+
+    fn extent_of(&mut self, id: ShapeId) -> Result<Extent, Error> {
+        let shape = self.shape(id).clone();
+        let mut all = Union::default();
+        if shape.null {
+            all.few.push(self.constants.id(Constant::Null));
+        }
+        let bools = [(1, false), (2, true)].into_iter().filter(|(bit, _)| shape.bools & bit != 0);
+        for (_, value) in bools {
+            all.few.push(self.constants.id(Constant::Bool(value)));
+        }
+        for number in &shape.numbers {
+            if all.add(self.numbers(number)?) {
+                return Ok(all.extent());
+            }
+        }
+        for string in &shape.strings {
+            if all.add(self.texts_of(string)?) {
+                return Ok(all.extent());
+            }
+        }
+        for array in &shape.arrays {
+            if self.is_array_alive(array)? && all.add(self.arrays_of(array)?) {
+                return Ok(all.extent());
+            }
+        }
+        for formula in self.formulas.alternatives(shape.objects) {
+            if self.is_formula_alive(formula)? && all.add(self.objects_of(formula)?) {
+                return Ok(all.extent());
+            }
+        }
+        Ok(all.extent())
+    }
+
+    fn numbers(&mut self, number: &NumberShape) -> Result<Extent, Error> {
+        if self.is_number_empty(number)? {
+            return Ok(Extent::Few(Vec::new()));
+        }
+        Ok(match number.few(MOST_TRIED) {
+            Few::All(values) => Extent::Few(
+                values.into_iter().map(|v| self.constants.id(Constant::Number(v))).collect(),
+            ),
+            Few::Many { at_least } => Extent::Many { at_least },
+            Few::Unknown => Extent::Unknown,
+        })
+    }
+
+    fn texts_of(&mut self, string: &StringShape) -> Result<Extent, Error> {
+        if let Some(values) = &string.values {
+            let values = values.iter().map(|&text| self.constants.id(Constant::Text(text)));
+            return Ok(Extent::Few(values.collect()));
+        }
+        if string.patterns.is_empty() && string.max > 0 {
+            // The characters are 1,112,064, and two of them 10¹² pairs.
+            let at_least = if string.max == 1 { 1_000_000 } else { UNBOUNDED };
+            return Ok(Extent::Many { at_least });
+        }
+        let lengths = (string.min, string.max);
+        let except = (&*string.except, &self.texts);
+        let count = self.patterns.count(&string.patterns, lengths, except, &mut self.budget)?;
+        if count as usize > MOST_VALUES {
+            return Ok(Extent::Many { at_least: count });
+        }
+        let texts = self.few_strings(string, MOST_VALUES)?;
+        Ok(texts.map_or(Extent::Unknown, |texts| {
+            Extent::Few(texts.into_iter().map(|t| self.constants.id(Constant::Text(t))).collect())
+        }))
+    }
+
+    /// Arrays, the shorter ones first: each beginning is one that some array has.
+    fn arrays_of(&mut self, array: &ArrayShape) -> Result<Extent, Error> {
+        let is_free = array.max == UNBOUNDED
+            && array.unique.is_none()
+            && array.contains.iter().all(|contains| contains.max == UNBOUNDED);
+        if is_free && self.is_alive(array.items)? {
+            return Ok(Extent::Many { at_least: UNBOUNDED });
+        }
+        let table = self.make_array_table(array)?;
+        let mut found = Vec::new();
+        let mut level: BTreeMap<Vec<ConstantId>, Vec<ItemsAt>> = BTreeMap::new();
+        level.insert(Vec::new(), vec![table.start()]);
+        for _ in 0..=MOST_VALUES {
+            let mut longer: BTreeMap<Vec<ConstantId>, Vec<ItemsAt>> = BTreeMap::new();
+            for (items, states) in level {
+                if states.iter().any(|&at| self.may_end(&table, at)) {
+                    found.push(self.constants.id(Constant::Array(items.clone().into())));
+                }
+                for at in states {
+                    for step in self.item_steps(&table, at)? {
+                        let values = match self.extent(step.value)? {
+                            Extent::Few(values) => values,
+                            many => return Ok(many),
+                        };
+                        for value in values {
+                            self.budget.tick()?;
+                            let next = match step.is_new {
+                                true => self.with_item(step.next, value),
+                                false => step.next,
+                            };
+                            let items = items.iter().copied().chain([value]).collect();
+                            let states = longer.entry(items).or_default();
+                            if !states.contains(&next) {
+                                states.push(next);
+                            }
+                        }
+                        if found.len() + longer.len() > MOST_VALUES {
+                            return Ok(many(found.len() + longer.len()));
+                        }
+                    }
+                }
+            }
+            if longer.is_empty() {
+                return Ok(Extent::Few(found));
+            }
+            level = longer;
+        }
+        Ok(Extent::Unknown)
+    }
+
+    /// Objects, those with fewer members first: each set of members is one that some object has.
+    fn objects_of(&mut self, formula: FormulaId) -> Result<Extent, Error> {
+        if formula == ANY_OBJECT {
+            return Ok(Extent::Many { at_least: UNBOUNDED });
+        }
+        let id = self.object_table(formula, formula)?;
+        let table = self.reach.tables[id as usize].clone();
+        let mut found = Vec::new();
+        let mut level: BTreeMap<Vec<(TextId, ConstantId)>, Vec<At>> = BTreeMap::new();
+        level.insert(Vec::new(), vec![table.start()]);
+        while !level.is_empty() {
+            let mut longer: BTreeMap<Vec<(TextId, ConstantId)>, Vec<At>> = BTreeMap::new();
+            for (members, states) in level {
+                if states.iter().any(|&at| self.may_close(&table, at)) {
+                    found.push(self.constants.id(Constant::Object(members.clone().into())));
+                }
+                for at in states {
+                    let names = self.names_at(&table, id, at)?;
+                    for &class in &names.classes {
+                        if self.steps(&table, at, Name::Class(class))?.is_empty() {
+                            continue;
+                        }
+                        for string in &table.classes[class].strings {
+                            match self.texts_of(string)? {
+                                many @ Extent::Many { .. } => return Ok(many),
+                                Extent::Few(_) | Extent::Unknown => {}
+                            }
+                        }
+                        return Ok(Extent::Unknown);
+                    }
+                    let mut place = 0;
+                    while let Some(found_at) = names.next_place(place, table.len()) {
+                        place = found_at + 1;
+                        let member = table.member_at[found_at as usize];
+                        let name = table.members[member as usize];
+                        for (value, next) in self.steps(&table, at, Name::Member(member))? {
+                            let values = match self.extent(value)? {
+                                Extent::Few(values) => values,
+                                many => return Ok(many),
+                            };
+                            for value in values {
+                                self.budget.tick()?;
+                                let mut members = members.clone();
+                                let slot = members.partition_point(|&(known, _)| known < name);
+                                members.insert(slot, (name, value));
+                                let states = longer.entry(members).or_default();
+                                if !states.contains(&next) {
+                                    states.push(next);
+                                }
+                            }
+                            if found.len() + longer.len() > 4 * MOST_VALUES {
+                                // Sets of members that others contain may be those of one object.
+                                return Ok(Extent::Unknown);
+                            }
+                        }
+                    }
+                }
+            }
+            level = longer;
+        }
+        let found: FxHashSet<ConstantId> = found.into_iter().collect();
+        Ok(match found.len() > MOST_VALUES {
+            true => many(found.len()),
+            false => Extent::Few(found.into_iter().collect()),
+        })
+    }
+}
+
+fn many(count: usize) -> Extent {
+    Extent::Many { at_least: index(count) }
+}
+
+/// The numbers of a set.
+#[derive(Debug)]
+enum Few {
+    All(Vec<Decimal>),
+    Many { at_least: u32 },
+    Unknown,
+}
+
+impl NumberShape {
+    /// The numbers of a set that is not empty, if no more than `tried` have to be looked at.
+    fn few(&self, tried: u64) -> Few {
+        if let Some(values) = &self.values {
+            return Few::All(values.to_vec());
+        }
+        let (Some(low), Some(high)) = (&self.low, &self.high) else {
+            return Few::Many { at_least: UNBOUNDED };
+        };
+        if low.value == high.value {
+            return Few::All(vec![low.value.clone()]);
+        }
+        let mut steps: Vec<Decimal> = self.multiples.clone();
+        if self.point == Point::Never {
+            steps.push(Decimal::one());
+        }
+        let Some(step) = steps.into_iter().max() else {
+            return Few::Many { at_least: UNBOUNDED };
+        };
+        let Some((first, last)) = step.multiples_between(&low.value, &high.value) else {
+            return Few::Unknown;
+        };
+        let count = last.clone() - first.clone() + 1;
+        if count > tried.into() {
+            let is_plain = self.others.is_empty()
+                && self.multiples.iter().all(|divisor| step.is_multiple_of(divisor));
+            let is_plain = is_plain && (self.point == Point::Maybe || step.is_integer());
+            let at_least = u32::try_from(count).unwrap_or(UNBOUNDED);
+            return if is_plain { Few::Many { at_least } } else { Few::Unknown };
+        }
+        let mut values = Vec::new();
+        let mut at = first;
+        while at <= last {
+            let value = step.times(&at);
+            if self.has(&value) {
+                values.push(value);
+            }
+            at += 1;
+        }
+        Few::All(values)
+    }
+}

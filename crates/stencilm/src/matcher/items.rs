@@ -1,0 +1,36 @@
+//! Tokens that a mask allows and the items of an array may forbid: one item ends in them, and another
+//! one begins that may have to differ from it.
+
+use crate::mask::Mask;
+use crate::stack::{Machine, State, Stop};
+use crate::vocab::Vocabulary;
+
+/// Adds the tokens of `mask` that go on in an item behind one that ends in them.
+pub(super) fn joined(
+    machine: &mut impl Machine,
+    vocabulary: &Vocabulary,
+    state: &State,
+    mask: &Mask,
+    asked: &mut Vec<u32>,
+) -> Result<(), Stop> {
+    if !machine.exprs().has_items() {
+        return Ok(());
+    }
+    for joint in vocabulary.joints().iter() {
+        let is_inside = state.text.is_open() || joint.until.contains(&b'[');
+        if !is_inside || !joint.tokens.iter().any(|&token| mask.contains(token)) {
+            continue;
+        }
+        let mut at = state.clone();
+        for &byte in &joint.until {
+            at = at.push(machine, byte)?;
+            if at.is_dead() {
+                break;
+            }
+        }
+        if at.items.iter().any(|item| machine.exprs().is_next_item(item.id)) {
+            asked.extend_from_slice(&joint.tokens);
+        }
+    }
+    Ok(())
+}

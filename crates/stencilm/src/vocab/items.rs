@@ -1,0 +1,95 @@
+//! Tokens in which one item of an array may end and another one begin: `},{"`, `1, -`.
+
+use std::collections::BTreeMap;
+
+use crate::vocab::texts::Texts;
+
+/// An index of the tokens that have a comma and the beginning of a value, but of no string, behind
+/// it.
+#[derive(Debug)]
+pub struct Joints {
+    joints: Box<[Joint]>,
+}
+
+/// The tokens that begin alike, up to such a comma.
+#[derive(Debug)]
+pub struct Joint {
+    /// What they begin with, the comma included.
+    pub until: Box<[u8]>,
+    /// The tokens.
+    pub tokens: Box<[u32]>,
+}
+
+impl Joints {
+    pub(super) fn of(texts: &Texts, order: &[u32]) -> Self {
+        let mut joints: BTreeMap<&[u8], Vec<u32>> = BTreeMap::new();
+        for &token in order {
+            let text = texts.of(token);
+            for (at, _) in text.iter().enumerate().filter(|&(_, &byte)| byte == b',') {
+                if may_end_value(&text[..at]) && may_begin_value(&text[at + 1..]) {
+                    joints.entry(&text[..=at]).or_default().push(token);
+                }
+            }
+        }
+        let joint = |(until, tokens): (&[u8], Vec<u32>)| Joint {
+            until: until.into(),
+            tokens: tokens.into(),
+        };
+        Self { joints: joints.into_iter().map(joint).collect() }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Joint> {
+        self.joints.iter()
+    }
+
+    pub(super) fn size_in_bytes(&self) -> usize {
+        let joint = |it: &Joint| size_of::<Joint>() + it.until.len() + it.tokens.len() * 4;
+        self.joints.iter().map(joint).sum()
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Whether a value may end here, before white space.
+fn may_end_value(text: &[u8]) -> bool {
+    let last = text.iter().rfind(|&&byte| !is_space(byte));
+    last.is_none_or(|last| matches!(last, b'0'..=b'9' | b'"' | b']' | b'}' | b'e' | b'l'))
+}
+
+/// Whether a value that is no string may begin here, after white space.
+fn may_begin_value(text: &[u8]) -> bool {
+    let start = text.iter().position(|&byte| !is_space(byte));
+    let text = start.map_or(&[][..], |start| &text[start..]);
+    match text.first() {
+        Some(b'0'..=b'9' | b'-' | b'[' | b'{') => true,
+        Some(b't' | b'f' | b'n') => [&b"true"[..], b"false", b"null"]
+            .iter()
+            .any(|word| word.starts_with(text) || text.starts_with(word)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::vocab::Vocabulary;
+
+    #[test]
+    fn tokens_are_found_by_what_comes_before_the_comma() {
+        let tokens = ["},{", "} , [", "1,2,-", ",\"", ", ", ",tr", ",the", "(,1", ",0", "\n,null]"];
+        let vocabulary = Vocabulary::new(tokens.iter().map(Some), [], []).expect("a vocabulary");
+        let found: Vec<(&[u8], &[u32])> =
+            vocabulary.joints().iter().map(|it| (&*it.until, &*it.tokens)).collect();
+        let expected: [(&[u8], &[u32]); 6] = [
+            (b"\n,", &[9]),
+            (b",", &[8, 5]),
+            (b"1,", &[2]),
+            (b"1,2,", &[2]),
+            (b"} ,", &[1]),
+            (b"},", &[0]),
+        ];
+        assert_eq!(found, expected);
+    }
+}
