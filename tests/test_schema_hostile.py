@@ -277,7 +277,6 @@ CASES = [
         "[1,2",
         may_be_refused=True,
         orders=("any",),
-        gap="each state looks for room anew",
     ),
 ]
 

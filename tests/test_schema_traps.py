@@ -32,7 +32,6 @@ class Trap:
 
 
 SPELLINGS = "listed strings and names in other spellings"
-UNIQUE = "`uniqueItems` of other values"
 NEGATED = "`not` over `uniqueItems`"
 
 TRAPS = [
@@ -67,7 +66,6 @@ TRAPS = [
         },
         whole=["[2,1]"],
         dead=["[1"],
-        gap=UNIQUE,
     ),
     Trap(
         {
@@ -77,7 +75,6 @@ TRAPS = [
             "minItems": 2,
         },
         dead=['["a'],
-        gap=UNIQUE,
     ),
     Trap(
         {"type": "array", "uniqueItems": True, "items": {"type": "boolean"}}, dead=["[true,false,"]
@@ -86,7 +83,7 @@ TRAPS = [
         {"type": "array", "uniqueItems": True, "items": {"enum": [1, "1", [1]]}},
         open=['[1.0,"\\u0031",[10e-1]'],
         dead=['[1.0,"1",[1],'],
-        gap=UNIQUE,
+        gap=SPELLINGS,
     ),
     Trap(
         {"type": "array", "uniqueItems": True, "items": {"enum": ["ab", "ac"]}},
@@ -100,7 +97,6 @@ TRAPS = [
             "items": {"enum": [{"a": 1, "b": 2}, {"a": 1, "b": 3}]},
         },
         dead=['[{"a":1,"b":2},{"b":2'],
-        gap=UNIQUE,
     ),
     Trap(
         {"not": {"uniqueItems": True}, "items": {"type": "boolean"}, "maxItems": 3},

@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use crate::error::Error;
-use crate::grammar::{ExprId, Grammar, Rules};
+use crate::grammar::{ExprId, Grammar, RuleId, Rules};
 use crate::limits::Limits;
 use crate::mask::Tables;
 use crate::mask::store::Store;
@@ -27,6 +27,20 @@ impl Generation {
     /// Whether a newer one is open.
     pub(crate) fn is_retired(&self) -> bool {
         self.is_retired.load(Ordering::Relaxed)
+    }
+}
+
+/// Generations over the same rules. A matcher stays with its rules; new ones begin with new rules
+/// when those of the open lineage hold too much.
+#[derive(Debug)]
+pub(crate) struct Lineage {
+    rules: Arc<dyn Rules>,
+    current: Mutex<Arc<Generation>>,
+}
+
+impl Lineage {
+    pub(crate) fn generation(&self) -> Arc<Generation> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -55,7 +69,7 @@ pub struct CompiledGrammar {
     store: Arc<Store>,
     limits: Limits,
     names_special_tokens: bool,
-    current: Mutex<Arc<Generation>>,
+    lineage: Mutex<Arc<Lineage>>,
     generations: AtomicU64,
 }
 
@@ -81,14 +95,16 @@ impl CompiledGrammar {
                 return Err(Error::vocabulary(message));
             }
         }
-        let first = open(grammar, &vocabulary, &store, limits)?;
+        let first = open(&grammar.rules, grammar.start, &vocabulary, &store, limits)?;
+        let current = Mutex::new(Arc::new(first));
+        let lineage = Lineage { rules: grammar.rules.clone(), current };
         Ok(Self {
             grammar: grammar.clone(),
             vocabulary,
             store,
             limits,
             names_special_tokens: !special.is_empty(),
-            current: Mutex::new(Arc::new(first)),
+            lineage: Mutex::new(Arc::new(lineage)),
             generations: AtomicU64::new(1),
         })
     }
@@ -118,7 +134,7 @@ impl CompiledGrammar {
     /// About how many bytes the open generation holds.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        let generation = self.generation();
+        let generation = self.lineage().generation();
         let tables = generation.tables.read().unwrap_or_else(PoisonError::into_inner);
         tables.size_in_bytes()
     }
@@ -131,27 +147,53 @@ impl CompiledGrammar {
 
     /// Begins a new generation, so that nothing a panic may have left behind is used again.
     pub fn retire(&self) {
-        let old = self.generation();
+        let lineage = self.lineage();
+        let old = lineage.generation();
         // A failure to open leaves the old one in use: its tables only ever hold whole entries.
-        let _ = self.open_after(&old);
+        let _ = self.open_after(&lineage, &old);
     }
 
-    pub(crate) fn generation(&self) -> Arc<Generation> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Where a new matcher begins.
+    pub(crate) fn lineage(&self) -> Arc<Lineage> {
+        let mut lineage = self.lineage.lock().unwrap_or_else(PoisonError::into_inner);
+        if lineage.rules.left_behind() > self.limits.grammar_bytes
+            && let Ok(Some(new)) = self.renewed(&lineage)
+        {
+            *lineage = Arc::new(new);
+            self.generations.fetch_add(1, Ordering::Relaxed);
+        }
+        lineage.clone()
+    }
+
+    /// The same with rules that no text has left anything in. An error leaves the old ones in use.
+    fn renewed(&self, old: &Lineage) -> Result<Option<Lineage>, Error> {
+        let Some(rules) = old.rules.renewed()? else {
+            return Ok(None);
+        };
+        let (start, limits) = (self.grammar.start, self.limits);
+        let first = open(&rules, start, &self.vocabulary, &self.store, limits)?;
+        Ok(Some(Lineage { rules, current: Mutex::new(Arc::new(first)) }))
     }
 
     /// Opens a new generation if `old` is still the open one and has passed its limit.
-    pub(crate) fn roll_over(&self, old: &Arc<Generation>, size: usize) -> Result<(), Error> {
+    pub(crate) fn roll_over(
+        &self,
+        lineage: &Lineage,
+        old: &Arc<Generation>,
+        size: usize,
+    ) -> Result<(), Error> {
         if size <= self.limits.grammar_bytes {
             return Ok(());
         }
-        self.open_after(old)
+        self.open_after(lineage, old)
     }
 
-    fn open_after(&self, old: &Arc<Generation>) -> Result<(), Error> {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+    fn open_after(&self, lineage: &Lineage, old: &Arc<Generation>) -> Result<(), Error> {
+        let mut current = lineage.current.lock().unwrap_or_else(PoisonError::into_inner);
         if Arc::ptr_eq(&current, old) {
-            *current = Arc::new(open(&self.grammar, &self.vocabulary, &self.store, self.limits)?);
+            let (start, limits) = (self.grammar.start, self.limits);
+            let next = open(&lineage.rules, start, &self.vocabulary, &self.store, limits)?;
+            *current = Arc::new(next);
             old.is_retired.store(true, Ordering::Relaxed);
             self.generations.fetch_add(1, Ordering::Relaxed);
         }
@@ -160,14 +202,14 @@ impl CompiledGrammar {
 }
 
 fn open(
-    grammar: &Grammar,
+    rules: &Arc<dyn Rules>,
+    start: RuleId,
     vocabulary: &Arc<Vocabulary>,
     store: &Arc<Store>,
     limits: Limits,
 ) -> Result<Generation, Error> {
-    let rules: Arc<dyn Rules> = grammar.rules.clone();
-    let mut tables = Tables::new(rules, vocabulary.clone(), store.clone(), limits);
-    let start = tables.start(grammar.start)?;
+    let mut tables = Tables::new(rules.clone(), vocabulary.clone(), store.clone(), limits);
+    let start = tables.start(start)?;
     let start = (start != tables.residuals.exprs.nothing()).then_some(start);
     Ok(Generation { tables: RwLock::new(tables), start, is_retired: AtomicBool::new(false) })
 }

@@ -300,6 +300,32 @@ fn many_items_leave_the_tables_as_they_are() {
 }
 
 #[test]
+fn what_texts_leave_behind_is_dropped() {
+    let schema = r#"{"type":"array","items":{"type":"integer"},"uniqueItems":true}"#;
+    let limits = Limits { grammar_bytes: 200_000, ..Limits::default() };
+    let compiled = compile_with(schema, &compact(), &vocabulary(&[]), limits).expect("it compiles");
+    // It begins before, and goes on when the rules are other ones.
+    let mut old = Matcher::new(compiled.clone());
+    assert!(old.accept_bytes(b"[1,22,").expect("no limit"));
+    let generations = compiled.generations();
+    for from in 0..60 {
+        let mut matcher = Matcher::new(compiled.clone());
+        for at in 0..20 {
+            let item = format!("{}{}", if at == 0 { "[" } else { "," }, from * 20 + at);
+            assert!(matcher.accept_bytes(item.as_bytes()).expect("no limit"), "{item}");
+        }
+        let again = format!(",{}]", from * 20);
+        assert!(!matcher.accept_bytes(again.as_bytes()).expect("no limit"));
+        assert!(matcher.accept_bytes(b"]").expect("no limit"));
+    }
+    assert!(compiled.generations() > generations + 3);
+    assert!(!old.accept_bytes(b"1,").expect("no limit"));
+    assert!(old.accept_bytes(b"2,1").expect("no limit"));
+    assert!(!old.accept_bytes(b"]").expect("no limit"));
+    assert!(old.accept_bytes(b"0]").expect("no limit"));
+}
+
+#[test]
 fn few_values_run_out() {
     check(
         r#"{"type": "array", "items": {"enum": ["a", "b", 1]}, "uniqueItems": true}"#,

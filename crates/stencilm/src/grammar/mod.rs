@@ -63,6 +63,20 @@ pub trait Rules: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// About how many bytes rules take that texts have led to, beyond those of the grammar itself.
+    fn left_behind(&self) -> usize {
+        0
+    }
+
+    /// The same rules, none of which a text has led to; `None` if texts lead to none. The start
+    /// keeps its number.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    fn renewed(&self) -> Result<Option<Arc<dyn Rules>>, Error> {
+        Ok(None)
+    }
+
     /// The object that `state` is a state of: its states share one list of names.
     /// Only for grammars with [`Expr::Names`].
     fn object_of(&self, state: u32) -> u32 {

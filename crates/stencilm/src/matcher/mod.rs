@@ -9,7 +9,7 @@ mod names;
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
-use crate::compiled::{CompiledGrammar, Generation};
+use crate::compiled::{CompiledGrammar, Generation, Lineage};
 use crate::error::Error;
 use crate::mask::Tables;
 use crate::matcher::known::{Choices, find_choices, known_choices};
@@ -23,6 +23,7 @@ use crate::vocab::Vocabulary;
 #[derive(Clone, Debug)]
 pub struct Matcher {
     compiled: Arc<CompiledGrammar>,
+    lineage: Arc<Lineage>,
     generation: Arc<Generation>,
     now: Step,
     /// What came before, newest last.
@@ -100,9 +101,10 @@ impl Matcher {
     /// At the beginning of a text.
     #[must_use]
     pub fn new(compiled: Arc<CompiledGrammar>) -> Self {
-        let generation = compiled.generation();
+        let lineage = compiled.lineage();
+        let generation = lineage.generation();
         let state = State::start(generation.start, compiled.grammar().rules.accepts_empty());
-        Self { compiled, generation, now: Step::at(state), before: VecDeque::new() }
+        Self { compiled, lineage, generation, now: Step::at(state), before: VecDeque::new() }
     }
 
     /// The grammar it matches.
@@ -113,7 +115,8 @@ impl Matcher {
 
     /// Back to the beginning; nothing to give back.
     pub fn reset(&mut self) {
-        self.generation = self.compiled.generation();
+        self.lineage = self.compiled.lineage();
+        self.generation = self.lineage.generation();
         let state =
             State::start(self.generation.start, self.compiled.grammar().rules.accepts_empty());
         self.now = Step::at(state);
@@ -471,7 +474,7 @@ impl Matcher {
             let result = work(&mut tables);
             (result, tables.size_in_bytes())
         };
-        self.compiled.roll_over(&self.generation, size)?;
+        self.compiled.roll_over(&self.lineage, &self.generation, size)?;
         result.map_err(|stop| match stop {
             Stop::Failed(error) => *error,
             Stop::Unknown => unreachable!("tables that may learn always know"),

@@ -15,7 +15,7 @@ impl Matcher {
         if !self.generation.is_retired() {
             return;
         }
-        let newer = self.compiled.generation();
+        let newer = self.lineage.generation();
         if Arc::ptr_eq(&newer, &self.generation) {
             return;
         }

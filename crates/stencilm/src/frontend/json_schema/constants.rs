@@ -43,6 +43,10 @@ impl Constants {
         &self.values[id.0 as usize]
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
     pub(crate) fn id(&mut self, value: Constant) -> ConstantId {
         if let Some(&id) = self.ids.get(&value) {
             return id;

@@ -77,6 +77,11 @@ impl Document {
         Reader { document, at: 0, open: Vec::new(), pending: Vec::new() }.read(text.as_bytes())
     }
 
+    /// The text that was read.
+    pub(crate) fn source(&self) -> &str {
+        &self.text
+    }
+
     pub(crate) fn root(&self) -> NodeId {
         NodeId(self.root)
     }

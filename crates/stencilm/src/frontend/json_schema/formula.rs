@@ -63,6 +63,11 @@ impl Default for Formulas {
 }
 
 impl Formulas {
+    /// The parts, members and rules of all formulas.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
     pub(crate) fn get(&self, id: FormulaId) -> &Formula {
         &self.list[id.0 as usize]
     }

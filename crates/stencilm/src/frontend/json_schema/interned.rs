@@ -10,19 +10,26 @@ use crate::frontend::json_schema::document::index;
 #[derive(Debug)]
 pub(crate) struct Interned<T> {
     lists: Vec<Arc<[T]>>,
+    /// The members of all lists.
+    size: usize,
     ids: FxHashMap<Arc<[T]>, u32>,
 }
 
 impl<T: Eq + Hash> Default for Interned<T> {
     fn default() -> Self {
         let none: Arc<[T]> = Arc::new([]);
-        Self { lists: vec![none.clone()], ids: FxHashMap::from_iter([(none, 0)]) }
+        Self { lists: vec![none.clone()], size: 0, ids: FxHashMap::from_iter([(none, 0)]) }
     }
 }
 
 impl<T: Eq + Hash> Interned<T> {
     pub(crate) fn len(&self) -> usize {
         self.lists.len()
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        self.lists.len() * 64 + self.size * size_of::<T>()
     }
 
     pub(crate) fn get(&self, id: u32) -> &Arc<[T]> {
@@ -34,6 +41,7 @@ impl<T: Eq + Hash> Interned<T> {
             return id;
         }
         let id = index(self.lists.len());
+        self.size += list.len();
         let list: Arc<[T]> = list.into();
         self.lists.push(list.clone());
         self.ids.insert(list, id);

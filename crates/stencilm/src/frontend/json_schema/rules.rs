@@ -2,6 +2,7 @@
 //! made when it is first entered.
 
 use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Error;
@@ -19,6 +20,9 @@ use crate::limits::{Budget, Cancel, Limits};
 /// Lists of strings up to this length are written into the rule that uses them.
 const FEW_STRINGS: usize = 16;
 
+/// About what a rule takes, with the tables that know it.
+const BYTES_A_RULE: usize = 256;
+
 /// Leading items that one rule writes out.
 const ITEMS_A_RULE: usize = 32;
 
@@ -27,6 +31,8 @@ const ITEMS_A_RULE: usize = 32;
 pub(crate) struct SchemaRules {
     start: RuleId,
     machine: Mutex<Machine>,
+    /// About how many bytes the machine takes beyond what it took at first.
+    left_behind: AtomicUsize,
 }
 
 /// What the rules are made from; it grows as rules are entered.
@@ -37,6 +43,7 @@ struct Machine {
     rules: Vec<Rule>,
     ids: FxHashMap<Rule, u32>,
     objects: FxHashMap<u32, Object>,
+    size_at_first: usize,
 }
 
 /// What a rule, or a state of an object, is.
@@ -70,9 +77,11 @@ impl SchemaRules {
             rules: Vec::new(),
             ids: FxHashMap::default(),
             objects: FxHashMap::default(),
+            size_at_first: 0,
         };
         let start = machine.rule(Rule::Value { shape, depth: 0 })?;
-        Ok(Self { start, machine: Mutex::new(machine) })
+        machine.size_at_first = machine.size_in_bytes();
+        Ok(Self { start, machine: Mutex::new(machine), left_behind: AtomicUsize::new(0) })
     }
 
     /// The rule of the whole value.
@@ -81,11 +90,19 @@ impl SchemaRules {
     }
 
     fn machine(&self) -> MutexGuard<'_, Machine> {
-        self.machine.lock().unwrap_or_else(PoisonError::into_inner)
+        let machine = self.machine.lock().unwrap_or_else(PoisonError::into_inner);
+        let size = machine.size_in_bytes().saturating_sub(machine.size_at_first);
+        self.left_behind.store(size, Ordering::Relaxed);
+        machine
     }
 }
 
 impl Machine {
+    /// A guess: bodies live elsewhere.
+    fn size_in_bytes(&self) -> usize {
+        self.rules.len() * BYTES_A_RULE + self.schemas.size_in_bytes()
+    }
+
     fn rule(&mut self, rule: Rule) -> Result<RuleId, Error> {
         let next = self.rules.len();
         if let Some(&id) = self.ids.get(&rule) {
@@ -564,6 +581,21 @@ impl Rules for SchemaRules {
             }
             Rule::AfterItem { array, at, .. } => format!("after_item_{array}_{}", at.count),
         }
+    }
+
+    fn left_behind(&self) -> usize {
+        self.left_behind.load(Ordering::Relaxed)
+    }
+
+    fn renewed(&self) -> Result<Option<Arc<dyn Rules>>, Error> {
+        let (text, options, limits) = {
+            let machine = self.machine();
+            let text: Arc<str> = machine.schemas.sources.text().into();
+            (text, machine.schemas.options.clone(), machine.limits)
+        };
+        let budget = Budget::new(limits, Cancel::new());
+        let rules = Self::new(Schemas::new(&text, &options, &budget)?)?;
+        Ok(Some(Arc::new(rules)))
     }
 
     /// No body begins with a rule: a value begins with a token of its own, the rest of an object

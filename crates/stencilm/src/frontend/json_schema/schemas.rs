@@ -61,6 +61,11 @@ enum Progress {
     Done(ShapeId),
 }
 
+/// About what a shape, a term and the table of an object take.
+const BYTES_A_SHAPE: usize = 512;
+const BYTES_A_TERM: usize = 128;
+const BYTES_A_TABLE: usize = 1_024;
+
 /// Evaluations nest where two branches are looked at to tell whether they overlap.
 const MOST_LEVELS: u32 = 6;
 
@@ -102,6 +107,22 @@ impl Schemas {
         let never = schemas.intern(Shape::default());
         schemas.progress = vec![Progress::Done(any), Progress::Done(never)];
         Ok(schemas)
+    }
+
+    /// About how many bytes the tables take that texts make longer.
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        let reach = &self.reach;
+        // A value that came is in the list, in a term and in a shape.
+        let lists = reach.seen.size_in_bytes() + reach.needs.size_in_bytes();
+        let came = reach.came.size_in_bytes() * 8;
+        let tables = reach.tables.len() + reach.array_tables.len();
+        self.shapes.len() * BYTES_A_SHAPE
+            + self.terms.len() * BYTES_A_TERM
+            + self.constants.len() * BYTES_A_TERM
+            + self.formulas.size() * BYTES_A_TERM
+            + lists
+            + came
+            + tables * BYTES_A_TABLE
     }
 
     pub(crate) fn shape(&self, id: ShapeId) -> &Arc<Shape> {

@@ -67,6 +67,11 @@ impl Sources {
         Place { document: 0, node: self.documents[0].document.root(), scope: OUTSIDE }
     }
 
+    /// The text of the main document.
+    pub(crate) fn text(&self) -> &str {
+        self.documents[0].document.source()
+    }
+
     pub(crate) fn document(&self, place: Place) -> &Document {
         &self.documents[place.document as usize].document
     }
