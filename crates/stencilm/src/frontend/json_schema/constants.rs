@@ -9,8 +9,8 @@ use crate::frontend::json_schema::document::{Document, Node, NodeId, index};
 use crate::frontend::json_schema::name_set::NameSet;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, Member, NEVER, NameRule, NumberShape, ObjectShape, Place, Shape, StringShape,
-    TermId, TextId,
+    ANY, ArrayShape, Member, NEVER, NameRule, NumberShape, ObjectShape, Shape, StringShape, TermId,
+    TextId,
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::number::Decimal;
@@ -55,6 +55,14 @@ impl Constants {
         self.values.push(value.clone());
         self.ids.insert(value, id);
         id
+    }
+
+    /// The members of an object; none for another value.
+    pub(crate) fn members(&self, id: ConstantId) -> &[(TextId, ConstantId)] {
+        match self.get(id) {
+            Constant::Object(members) => members,
+            _ => &[],
+        }
     }
 
     /// The items of an array; none for another value.
@@ -163,10 +171,7 @@ impl Schemas {
     }
 
     /// The shape of all values but these.
-    ///
-    /// # Errors
-    /// A limit was reached.
-    pub(crate) fn none_of_shape(&mut self, values: &[ConstantId]) -> Result<Shape, Error> {
+    pub(crate) fn none_of_shape(&mut self, values: &[ConstantId]) -> Shape {
         let mut shape = Shape::any();
         let (mut numbers, mut texts, mut arrays, mut objects) = (vec![], vec![], vec![], vec![]);
         for &id in values {
@@ -188,13 +193,7 @@ impl Schemas {
         let except: Arc<[TextId]> = texts.into();
         shape.strings = vec![StringShape { except, ..StringShape::default() }];
         shape.arrays = vec![ArrayShape { except: arrays.into(), ..ArrayShape::default() }];
-        let mut others = vec![shape.objects];
-        for id in objects {
-            let object = self.constant_shape(id).objects;
-            let place: Place = self.sources.root();
-            others.push(self.not_objects(place, object)?);
-        }
-        shape.objects = self.and_objects(&others)?;
-        Ok(shape)
+        shape.objects = self.formulas.except(objects);
+        shape
     }
 }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::frontend::json_schema::constants::ConstantId;
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
@@ -36,6 +37,8 @@ pub(crate) enum Formula {
     Any,
     Object(Arc<ObjectShape>),
     Exists(Arc<Exists>),
+    /// Objects that are none of these; sorted, not empty.
+    Except(Arc<[ConstantId]>),
     /// In the order in which their names come.
     And(Arc<[FormulaId]>),
     Or(Arc<[FormulaId]>),
@@ -84,6 +87,7 @@ impl Formulas {
             }
             Formula::Object(object) => (0, object.members.len() + object.rules.len()),
             Formula::Exists(exists) => (0, exists.except.len()),
+            Formula::Except(constants) => (0, constants.len()),
             Formula::Never | Formula::Any => (0, 0),
         };
         self.size += 1 + size;
@@ -102,6 +106,16 @@ impl Formulas {
             return ANY_OBJECT;
         }
         self.add(Formula::Object(Arc::new(object)))
+    }
+
+    /// Objects that are none of these.
+    pub(crate) fn except(&mut self, mut constants: Vec<ConstantId>) -> FormulaId {
+        constants.sort_unstable();
+        constants.dedup();
+        if constants.is_empty() {
+            return ANY_OBJECT;
+        }
+        self.add(Formula::Except(constants.into()))
     }
 
     pub(crate) fn object_or_none(&mut self, object: Option<ObjectShape>) -> FormulaId {
@@ -207,6 +221,7 @@ impl Schemas {
     pub(crate) fn and_objects(&mut self, parts: &[FormulaId]) -> Result<FormulaId, Error> {
         let mut rules: Option<Arc<ObjectShape>> = None;
         let mut members = Vec::new();
+        let mut except = Vec::new();
         let mut unions: Vec<FormulaId> = Vec::new();
         let mut todo: Vec<FormulaId> = parts.iter().rev().copied().collect();
         while let Some(part) = todo.pop() {
@@ -216,6 +231,7 @@ impl Schemas {
                 Formula::And(inner) => todo.extend(inner.iter().rev()),
                 Formula::Or(_) => unions.push(part),
                 Formula::Exists(_) => members.push(part),
+                Formula::Except(constants) => except.extend_from_slice(&constants),
                 Formula::Object(object) => {
                     rules = match rules {
                         None => Some(object),
@@ -228,13 +244,15 @@ impl Schemas {
             }
         }
         keep_first(&mut unions);
-        let mut all = Vec::with_capacity(1 + members.len() + unions.len());
+        let mut all = Vec::with_capacity(2 + members.len() + unions.len());
         if let Some(rules) = rules
             && *rules != ObjectShape::default()
         {
             all.push(self.formulas.add(Formula::Object(rules)));
         }
         all.extend(members);
+        let except = self.formulas.except(except);
+        all.extend((except != ANY_OBJECT).then_some(except));
         let has_sides = !all.is_empty();
         let len = |id: &FormulaId| self.formulas.alternatives(*id).len();
         let products = unions.iter().map(len).fold(1, usize::saturating_mul);
@@ -312,6 +330,11 @@ impl Schemas {
                 self.and_objects(&others)?
             }
             Formula::Object(object) => self.objects_outside(place, &object),
+            Formula::Except(constants) => {
+                let objects: Vec<FormulaId> =
+                    constants.iter().map(|&known| self.constant_shape(known).objects).collect();
+                self.formulas.or(&objects)
+            }
             Formula::Exists(exists) => {
                 let value = self.terms.not(place, exists.value);
                 let member =

@@ -13,6 +13,7 @@ mod arrays;
 mod assertions;
 mod complement;
 mod constants;
+mod differ;
 mod document;
 mod dynamic;
 mod evaluated;

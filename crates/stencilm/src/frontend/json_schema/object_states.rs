@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::frontend::json_schema::constants::ConstantId;
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formula::{ANY_OBJECT, Formula, FormulaId, NO_OBJECT};
 use crate::frontend::json_schema::object_table::{Leaf, ObjectTable};
@@ -189,7 +190,7 @@ impl Schemas {
 
     fn is_member_required(&self, table: &ObjectTable, at: At, formula: FormulaId) -> bool {
         match self.formulas.get(formula) {
-            Formula::Never | Formula::Any | Formula::Exists(_) => false,
+            Formula::Never | Formula::Any | Formula::Exists(_) | Formula::Except(_) => false,
             Formula::And(parts) => {
                 parts.iter().any(|&part| self.is_member_required(table, at, part))
             }
@@ -215,6 +216,10 @@ impl Schemas {
     fn is_fulfilled(&self, table: &ObjectTable, at: At, formula: FormulaId) -> bool {
         match self.formulas.get(formula) {
             Formula::Never | Formula::Exists(_) => false,
+            // Of each, all members that are not left came.
+            Formula::Except(constants) => constants.iter().all(|known| {
+                table.constants[known].iter().any(|&(member, _)| self.is_left(table, at, member))
+            }),
             Formula::And(parts) => parts.iter().all(|&part| self.is_fulfilled(table, at, part)),
             Formula::Or(parts) => parts.iter().any(|&part| self.is_fulfilled(table, at, part)),
             Formula::Any | Formula::Object(_) => match table.leaves.get(&formula) {
@@ -333,11 +338,52 @@ impl Schemas {
                 }
                 self.joined(pairs)
             }
+            Formula::Except(constants) => Ok(self.except_pairs(table, at, after, &constants, name)),
             Formula::Any if !table.leaves.contains_key(&formula) => Ok(vec![(ANY, formula)]),
             Formula::Any | Formula::Object(_) | Formula::Exists(_) => {
                 Ok(self.leaf_pairs(table, at, after, formula, name))
             }
         }
+    }
+
+    /// What a value may be that leaves the same of the objects that must not come, and these.
+    fn except_pairs(
+        &mut self,
+        table: &ObjectTable,
+        at: At,
+        after: At,
+        constants: &[ConstantId],
+        name: Name,
+    ) -> Vec<(TermId, FormulaId)> {
+        let Name::Member(member) = name else {
+            return vec![(ANY, ANY_OBJECT)];
+        };
+        let mut known: Vec<(ConstantId, Vec<ConstantId>)> = Vec::new();
+        for &object in constants {
+            let members = &table.constants[&object];
+            // Members that are passed over do not come.
+            let is_passed = |other: u32| {
+                other != member
+                    && self.is_left(table, at, other)
+                    && !self.is_left(table, after, other)
+            };
+            if members.iter().any(|&(other, _)| is_passed(other)) {
+                continue;
+            }
+            let Some(&(_, value)) = members.iter().find(|(own, _)| *own == member) else {
+                continue;
+            };
+            match known.iter_mut().find(|(same, _)| *same == value) {
+                Some((_, objects)) => objects.push(object),
+                None => known.push((value, vec![object])),
+            }
+        }
+        let others = self.none_of(known.iter().map(|&(value, _)| value).collect());
+        let mut pairs = vec![(others, ANY_OBJECT)];
+        for (value, objects) in known {
+            pairs.push((self.constant(value), self.formulas.except(objects)));
+        }
+        pairs
     }
 
     fn leaf_pairs(

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::frontend::json_schema::constants::ConstantId;
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formula::{Formula, FormulaId};
 use crate::frontend::json_schema::name_set::{NameAtom, NameSet};
@@ -35,6 +36,8 @@ pub(crate) struct ObjectTable {
     pub(crate) ordered: u32,
     /// What the formula is made of.
     pub(crate) leaves: FxHashMap<FormulaId, Leaf>,
+    /// The members of the objects that it must not be.
+    pub(crate) constants: FxHashMap<ConstantId, Vec<(u32, ConstantId)>>,
     /// The names that are not listed.
     pub(crate) classes: Vec<NameClass>,
     /// How many names that are not listed there are; [`UNBOUNDED`] for more than there can be
@@ -85,6 +88,7 @@ impl ObjectTable {
     /// Whether the names are those of one list of rules, in its order.
     pub(crate) fn is_simple(&self) -> bool {
         self.leaves.len() == 1
+            && self.constants.is_empty()
             && self.ordered as usize == self.members.len()
             && self.leaves.values().all(|leaf| matches!(leaf, Leaf::Rules { .. }))
     }
@@ -121,7 +125,7 @@ impl Schemas {
         if let Some(known) = self.reach.name_orders.get(&whole) {
             return known.clone();
         }
-        let (objects, _) = self.leaves_of(whole);
+        let (objects, ..) = self.leaves_of(whole);
         let mut lists: Vec<Vec<TextId>> = Vec::with_capacity(objects.len());
         for (_, object) in &objects {
             let declared = object.members.iter().filter(|member| member.is_declared);
@@ -134,7 +138,7 @@ impl Schemas {
     }
 
     fn make_table(&mut self, formula: FormulaId, whole: FormulaId) -> Result<ObjectTable, Error> {
-        let (objects, exists) = self.leaves_of(formula);
+        let (objects, exists, except) = self.leaves_of(formula);
         let mut names: Vec<TextId> = Vec::new();
         let mut seen: FxHashSet<TextId> = FxHashSet::default();
         for is_declared in [true, false] {
@@ -144,6 +148,8 @@ impl Schemas {
         }
         let excepted = exists.iter().flat_map(|(_, exists)| exists.except.iter());
         names.extend(excepted.copied().filter(|&name| seen.insert(name)));
+        let excepted = except.iter().flat_map(|&known| self.constants.members(known));
+        names.extend(excepted.map(|&(name, _)| name).filter(|&name| seen.insert(name)));
         if formula != whole {
             let order = self.name_order(whole);
             names.sort_by_key(|name| order.get(name).copied().unwrap_or(u32::MAX));
@@ -169,6 +175,16 @@ impl Schemas {
         for (id, exists) in &exists {
             leaves.insert(*id, self.exists_leaf(exists, &names, &classes)?);
         }
+        let mut constants = FxHashMap::default();
+        if !except.is_empty() {
+            let place = |(at, &name): (usize, &TextId)| (name, index(at));
+            let places: FxHashMap<TextId, u32> = names.iter().enumerate().map(place).collect();
+            for known in except {
+                let members = self.constants.members(known).iter();
+                let members = members.map(|&(name, value)| (places[&name], value)).collect();
+                constants.insert(known, members);
+            }
+        }
         let most_counted = objects.iter().map(|(_, object)| counted(object)).max().unwrap_or(0);
         merge_classes(&mut classes, &mut leaves);
         drop_refused(&mut classes, &mut leaves);
@@ -191,8 +207,9 @@ impl Schemas {
             place_of,
             ordered: index(ordered),
             members: names,
-            is_entangled: most_counted > 0 || !exists.is_empty(),
+            is_entangled: most_counted > 0 || !exists.is_empty() || !constants.is_empty(),
             leaves,
+            constants,
             classes,
             most_counted,
         })
@@ -215,12 +232,12 @@ impl Schemas {
         Ok(if count < most { count } else { UNBOUNDED })
     }
 
-    #[expect(clippy::type_complexity, reason = "two lists of parts with their ids")]
+    #[expect(clippy::type_complexity, reason = "lists of parts with their ids")]
     fn leaves_of(
         &self,
         formula: FormulaId,
-    ) -> (Vec<(FormulaId, Arc<ObjectShape>)>, Vec<(FormulaId, Arc<Exists>)>) {
-        let (mut objects, mut exists) = (Vec::new(), Vec::new());
+    ) -> (Vec<(FormulaId, Arc<ObjectShape>)>, Vec<(FormulaId, Arc<Exists>)>, Vec<ConstantId>) {
+        let (mut objects, mut exists, mut except) = (Vec::new(), Vec::new(), Vec::new());
         let mut seen = FxHashSet::default();
         let mut todo = vec![formula];
         while let Some(id) = todo.pop() {
@@ -232,10 +249,11 @@ impl Schemas {
                 Formula::Any => objects.push((id, Arc::new(ObjectShape::default()))),
                 Formula::Object(object) => objects.push((id, object.clone())),
                 Formula::Exists(leaf) => exists.push((id, leaf.clone())),
+                Formula::Except(constants) => except.extend_from_slice(constants),
                 Formula::And(parts) | Formula::Or(parts) => todo.extend(parts.iter().rev()),
             }
         }
-        (objects, exists)
+        (objects, exists, except)
     }
 
     fn classes_of(

@@ -238,7 +238,7 @@ impl Schemas {
         let mut formulas = vec![formula];
         while let Some(formula) = formulas.pop() {
             match self.formulas.get(formula) {
-                Formula::Never => {}
+                Formula::Never | Formula::Except(_) => {}
                 Formula::Any => todo.push(ANY),
                 Formula::And(parts) | Formula::Or(parts) => formulas.extend(parts.iter()),
                 Formula::Exists(exists) => todo.push(exists.value),

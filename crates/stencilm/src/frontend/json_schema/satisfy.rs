@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::frontend::json_schema::constants::ConstantId;
 use crate::frontend::json_schema::formula::{ANY_OBJECT, Formula, FormulaId};
 use crate::frontend::json_schema::object_states::At;
 use crate::frontend::json_schema::object_table::{Leaf, ObjectTable};
@@ -17,16 +18,18 @@ const EASY_STEPS: usize = 64;
 
 /// What the parts that were chosen ask for, together.
 #[derive(Debug)]
-struct Search {
-    table: Arc<ObjectTable>,
-    at: At,
+pub(crate) struct Search {
+    pub(crate) table: Arc<ObjectTable>,
+    pub(crate) at: At,
     /// What is asked of a member, and whether it must come.
-    asked: FxHashMap<u32, (TermId, bool)>,
+    pub(crate) asked: FxHashMap<u32, (TermId, bool)>,
     /// What `asked` held before, to be put back.
     trail: Vec<(u32, Option<(TermId, bool)>)>,
     /// The lists of rules, and the members that must exist, that were chosen.
     rules: Vec<FormulaId>,
     exists: Vec<FormulaId>,
+    /// The objects that it must not be.
+    pub(crate) except: Vec<ConstantId>,
     /// Unions of which nothing was chosen yet.
     open: Vec<FormulaId>,
     steps: usize,
@@ -41,6 +44,7 @@ struct Choice {
     trail: usize,
     rules: usize,
     exists: usize,
+    except: usize,
     open: Vec<FormulaId>,
 }
 
@@ -142,6 +146,10 @@ impl Schemas {
                     if let Some(Leaf::Rules { touched, .. }) = table.leaves.get(&id) {
                         scope.extend(touched);
                     }
+                    if let Formula::Except(constants) = self.formulas.get(id) {
+                        let members = constants.iter().flat_map(|known| &table.constants[known]);
+                        scope.extend(members.map(|&(member, _)| member));
+                    }
                 }
             }
         }
@@ -162,6 +170,7 @@ impl Schemas {
             trail: Vec::new(),
             rules: Vec::new(),
             exists: Vec::new(),
+            except: Vec::new(),
             open: Vec::new(),
             steps: 0,
         };
@@ -251,6 +260,7 @@ impl Schemas {
                 Formula::And(parts) => todo.extend(parts.iter()),
                 Formula::Or(_) => search.open.push(part),
                 Formula::Exists(_) => search.exists.push(part),
+                Formula::Except(constants) => search.except.extend_from_slice(&constants),
                 Formula::Any if !search.table.leaves.contains_key(&part) => {}
                 Formula::Any | Formula::Object(_) => {
                     if !self.choose_rules(search, part)? {
@@ -328,8 +338,10 @@ impl Schemas {
             // They are looked for one inside the other.
             return Err(self.at_work(Error::limit("nesting", self.budget.limits.nesting)));
         }
+        let (room, need) = (room - required, need.saturating_sub(required));
         let mut used: Vec<(Witness, TermId)> = Vec::new();
-        self.find_witnesses(search, &classes, &search.exists, room - required, &mut used)
+        Ok(self.find_witnesses(search, &classes, &search.exists, room, &mut used)?
+            && self.can_differ(search, &classes, need, room)?)
     }
 
     /// Looks for members that fulfil all of `exists`, of which no more than `room` are not
@@ -403,6 +415,7 @@ impl Search {
             trail: self.trail.len(),
             rules: self.rules.len(),
             exists: self.exists.len(),
+            except: self.except.len(),
             open: self.open.clone(),
         }
     }
@@ -419,6 +432,7 @@ impl Search {
         }
         self.rules.truncate(choice.rules);
         self.exists.truncate(choice.exists);
+        self.except.truncate(choice.except);
         self.open.clone_from(&choice.open);
     }
 }

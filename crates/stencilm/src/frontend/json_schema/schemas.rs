@@ -364,7 +364,7 @@ impl Schemas {
             Term::Items { from, to, value } => Self::with_items(from, to, value),
             Term::Others { set, except, value } => self.with_others(set, &except, value),
             Term::Constant(value) => self.constant_shape(value),
-            Term::NoneOf(values) => self.none_of_shape(&values)?,
+            Term::NoneOf(values) => self.none_of_shape(&values),
         };
         Ok(self.intern(shape))
     }
