@@ -8,7 +8,6 @@ use crate::frontend::json_schema::shape::{
     ArrayShape, ObjectShape, Place, Refusal, Shape, ShapeId, StringShape, TermId,
 };
 use crate::frontend::json_schema::terms::Term;
-use crate::frontend::json_schema::texts::Pattern;
 use crate::grammar::UNBOUNDED;
 
 /// Items of two arrays that are looked at to tell that they exclude each other.
@@ -67,7 +66,7 @@ impl Schemas {
                         overlaps |= self.do_strings_meet(a, other)?;
                     }
                     if overlaps {
-                        let outside = self.other_strings(other, refusal);
+                        let outside = self.other_strings(other, refusal)?;
                         left = meet_all(&left, &outside, |a, b| self.meet_strings(a, b))?;
                     }
                 }
@@ -101,13 +100,17 @@ impl Schemas {
     ) -> Result<Vec<StringShape>, Error> {
         let mut left = vec![StringShape::default()];
         for string in strings {
-            let outside = self.other_strings(string, refusal);
+            let outside = self.other_strings(string, refusal)?;
             left = meet_all(&left, &outside, |a, b| self.meet_strings(a, b))?;
         }
         Ok(left)
     }
 
-    fn other_strings(&self, string: &StringShape, refusal: Refusal) -> Vec<StringShape> {
+    fn other_strings(
+        &mut self,
+        string: &StringShape,
+        refusal: Refusal,
+    ) -> Result<Vec<StringShape>, Error> {
         let any = StringShape::default;
         let mut outside = Vec::new();
         if let Some(values) = &string.values {
@@ -126,24 +129,26 @@ impl Schemas {
             }
             for &(pattern, is_in) in &string.patterns {
                 // What is narrower than its format would be wider under a negation.
-                let refusal = match self.patterns.get(pattern) {
-                    Pattern::Format(format) if is_in && !format.is_exact() => Some(refusal),
-                    _ => None,
-                };
-                outside.push(StringShape { patterns: vec![(pattern, !is_in)], refusal, ..any() });
+                let pattern = self.patterns.twin(pattern, &mut self.budget)?;
+                outside.push(StringShape { patterns: vec![(pattern, !is_in)], ..any() });
             }
         }
         if string.refusal.is_some() {
             outside.push(StringShape { refusal: Some(refusal), ..any() });
         }
-        outside
+        Ok(outside)
     }
 
+    /// False if no string has both, those included that a narrower format leaves out.
     fn do_strings_meet(&mut self, a: &StringShape, b: &StringShape) -> Result<bool, Error> {
-        match self.meet_strings(a, b)? {
-            Some(both) => self.is_string_possible(&both),
-            None => Ok(false),
+        let Some(mut both) = self.meet_strings(a, b)? else {
+            return Ok(false);
+        };
+        for (pattern, _) in &mut both.patterns {
+            *pattern = self.patterns.twin(*pattern, &mut self.budget)?;
         }
+        both.patterns.sort_unstable();
+        self.is_string_possible(&both)
     }
 
     /// Whether some string has a shape.

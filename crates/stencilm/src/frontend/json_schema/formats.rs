@@ -93,6 +93,32 @@ impl Format {
         }
     }
 
+    /// What counts as a string of the format where none must come, for the report.
+    pub(crate) fn widening(self) -> &'static str {
+        match self {
+            Self::Time | Self::DateTime => "leap seconds count at any time of day",
+            Self::Hostname => "every label that begins with `xn--` counts as one",
+            Self::IdnHostname => "all characters beyond ASCII count as letters",
+            Self::IdnEmail => "domains as in `idn-hostname`",
+            Self::RelativeJsonPointer => "index manipulation counts too",
+            Self::Regex => "whatever has no loose end (`\\`, `[`, `(?`, `*`) counts as one",
+            Self::Date
+            | Self::Duration
+            | Self::Email
+            | Self::Ipv4
+            | Self::Ipv6
+            | Self::Uri
+            | Self::UriReference
+            | Self::Iri
+            | Self::IriReference
+            | Self::UriTemplate
+            | Self::Uuid
+            | Self::JsonPointer
+            | Self::Base64
+            | Self::Base64Url => "",
+        }
+    }
+
     /// The whole string matches this, and has at most [`Self::longest`] characters.
     pub(crate) fn regex(self) -> String {
         match self {
@@ -120,6 +146,37 @@ impl Format {
             Self::Regex => formats_pattern::regex(),
             Self::Base64 => base64("+/"),
             Self::Base64Url => base64("\\-_"),
+        }
+    }
+
+    /// What every string of the format matches: where it must not come, none of these may. What is
+    /// narrower than the format would leave some of its strings.
+    pub(crate) fn wider_regex(self) -> String {
+        match self {
+            Self::Time => formats_time::wider_time(),
+            Self::DateTime => formats_time::wider_date_time(),
+            Self::Hostname => formats_net::wider_hostname(),
+            Self::IdnHostname => formats_net::wider_idn_hostname(),
+            Self::IdnEmail => formats_net::wider_idn_email(),
+            Self::RelativeJsonPointer => {
+                // draft-bhutton-relative-json-pointer-00 section 3.
+                format!("(?:0|[1-9][0-9]*)(?:[+\\-][1-9][0-9]*)?(?:#|{POINTER})")
+            }
+            Self::Regex => formats_pattern::wider_regex(),
+            Self::Date
+            | Self::Duration
+            | Self::Email
+            | Self::Ipv4
+            | Self::Ipv6
+            | Self::Uri
+            | Self::UriReference
+            | Self::Iri
+            | Self::IriReference
+            | Self::UriTemplate
+            | Self::Uuid
+            | Self::JsonPointer
+            | Self::Base64
+            | Self::Base64Url => self.regex(),
         }
     }
 

@@ -24,6 +24,12 @@ pub(crate) fn hostname() -> String {
     format!("{label}(?:\\.{label})*")
 }
 
+/// Every label that begins with `xn--` is taken for Punycode.
+pub(crate) fn wider_hostname() -> String {
+    let label = "[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?";
+    format!("{label}(?:\\.{label})*")
+}
+
 /// RFC 5890 section 2.3.2.3. Which labels with letters beyond ASCII are legal is not regular: those
 /// of letters that always are, in scripts that run from left to right, so few of them that the
 /// label is no longer than 63 bytes in Punycode. Three labels are never more than 253 bytes.
@@ -54,15 +60,31 @@ fn idn_labels() -> String {
     format!("{label}(?:[.\\u{{3002}}\\u{{FF0E}}\\u{{FF61}}]{label}){{0,2}}")
 }
 
+/// Every character beyond ASCII is taken for one of a label, but for those that end one. No label
+/// has more characters than it has bytes in Punycode.
+pub(crate) fn wider_idn_hostname() -> String {
+    let (dots, beyond) = (
+        "[.\\u{3002}\\u{FF0E}\\u{FF61}]",
+        "\\u{80}-\\u{3001}\\u{3003}-\\u{FF0D}\\u{FF0F}-\\u{FF60}\\u{FF62}-\\u{10FFFF}",
+    );
+    let (end, any) = (format!("[A-Za-z0-9{beyond}]"), format!("[A-Za-z0-9\\-{beyond}]"));
+    let label = format!("{end}(?:{any}{{0,61}}{end})?");
+    format!("{label}(?:{dots}{label})*")
+}
+
 /// RFC 5321 section 4.1.2, `Mailbox`.
 pub(crate) fn email() -> String {
-    let label = "[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?";
-    mailbox("", &format!("{label}(?:\\.{label})*"))
+    mailbox("", &wider_hostname())
 }
 
 /// RFC 6531 section 3.3.
 pub(crate) fn idn_email() -> String {
     mailbox("\\u{80}-\\u{10FFFF}", &format!("(?:{}|{})", ldh_labels(), idn_labels()))
+}
+
+/// The same with more domains.
+pub(crate) fn wider_idn_email() -> String {
+    mailbox("\\u{80}-\\u{10FFFF}", &format!("(?:{})", wider_idn_hostname()))
 }
 
 fn mailbox(unicode: &str, host: &str) -> String {

@@ -30,6 +30,16 @@ pub(crate) fn regex() -> String {
     alternatives
 }
 
+/// What every pattern is like, whatever its flags: nothing is left open but groups, nothing is
+/// repeated where there is nothing, and what closes groups comes only where some are open.
+pub(crate) fn wider_regex() -> String {
+    let class = "\\[(?:[^\\]\\\\]|\\\\[^])*\\]";
+    let plain = format!("(?:[^\\[\\\\()*+?|]|\\\\[^]|{class})(?:[*+?]\\??)?|\\|");
+    let open = "\\((?:\\?(?:[:=!]|<[=!]|<[^>]+>|[a-z]*-?[a-z]*:))?";
+    let close = "\\)(?:[*+?]\\??)?";
+    format!("(?:{plain})*(?:{open}(?:{plain}|{open}|{close})*{close}(?:{plain})*)?")
+}
+
 /// Characters, escapes and ranges in brackets. A range of digits or of letters of one case is in
 /// order if it begins with the first or ends with the last of them.
 fn class() -> String {

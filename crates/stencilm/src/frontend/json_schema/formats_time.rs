@@ -28,6 +28,20 @@ pub(crate) fn date_time() -> String {
     format!("(?:(?:{DATE})[Tt]{}|{last}|{next})", ordinary_time())
 }
 
+/// A leap second may come with every offset that is not zero.
+pub(crate) fn wider_time() -> String {
+    format!("(?:{}|{}|{})", ordinary_time(), leap(), any_leap())
+}
+
+/// And at the end of every day.
+pub(crate) fn wider_date_time() -> String {
+    format!("(?:{DATE})[Tt]{}", wider_time())
+}
+
+fn any_leap() -> String {
+    format!("{HOUR}:{SIXTY}:60{FRACTION}[+\\-]{HOUR}:{SIXTY}")
+}
+
 /// A leap second with an offset below zero: hours and minutes add up to 23:59.
 fn west(hour: u32, minute: u32) -> String {
     format!("{:02}:{:02}:60{FRACTION}-{hour:02}:{minute:02}", 23 - hour, 59 - minute)

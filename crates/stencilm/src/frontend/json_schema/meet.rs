@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::schemas::{ANY_SHAPE, Schemas};
-use crate::frontend::json_schema::shape::{Shape, ShapeId, StringShape, TextId};
+use crate::frontend::json_schema::shape::{PatternId, Shape, ShapeId, StringShape, TextId};
 
 impl Schemas {
     /// The values of all shapes.
@@ -81,11 +81,19 @@ impl Schemas {
                     known.map(|values| values.iter().copied().collect());
                 for &value in values.iter() {
                     let is_in = match &known {
-                        Some(known) => known.contains(&value),
+                        Some(known) => Some(known.contains(&value)),
                         None => self.string_has(other, value)?,
                     };
-                    if is_in {
-                        kept.push(value);
+                    match is_in {
+                        Some(true) => kept.push(value),
+                        Some(false) => {}
+                        None => {
+                            // It must not be left out: then its negation would have it.
+                            let list = self.pattern_of(values)?;
+                            let (patterns, refusal) = (vec![(list, true)], one.refusal);
+                            let one = StringShape { patterns, refusal, ..StringShape::default() };
+                            return self.meet_strings(&one, other);
+                        }
                     }
                 }
                 let refusal = a.refusal.or(b.refusal);
@@ -116,26 +124,44 @@ impl Schemas {
         Ok((string.min <= string.max).then_some(string))
     }
 
-    /// Whether a text is one of a shape's strings.
-    pub(crate) fn string_has(&mut self, string: &StringShape, text: TextId) -> Result<bool, Error> {
+    /// The language that a list of texts is.
+    fn pattern_of(&mut self, list: &[TextId]) -> Result<PatternId, Error> {
+        let texts = list.iter().map(|&text| self.texts.get(text).escape_unicode().to_string());
+        let list = texts.collect::<Vec<String>>().join("|");
+        let list = self.texts.id(&format!("^(?:{list})$"));
+        self.patterns.search(list, &self.texts, &mut self.budget)
+    }
+
+    /// Whether a text is one of a shape's strings; `None` if a format is not known well enough.
+    pub(crate) fn string_has(
+        &mut self,
+        string: &StringShape,
+        text: TextId,
+    ) -> Result<Option<bool>, Error> {
         if let Some(values) = &string.values {
-            return Ok(values.contains(&text));
+            return Ok(Some(values.contains(&text)));
         }
         if string.except.contains(&text) {
-            return Ok(false);
+            return Ok(Some(false));
         }
         if string.min > 0 || string.max < crate::grammar::UNBOUNDED {
             let len = index(self.texts.get(text).chars().count());
             if len < string.min || len > string.max {
-                return Ok(false);
+                return Ok(Some(false));
             }
         }
+        let mut is_sure = true;
         for &(pattern, is_in) in &string.patterns {
-            if self.patterns.has(pattern, text, &self.texts, &mut self.budget)? != is_in {
-                return Ok(false);
+            if self.patterns.has(pattern, text, &self.texts, &mut self.budget)? == is_in {
+                continue;
             }
+            let twin = self.patterns.twin(pattern, &mut self.budget)?;
+            if self.patterns.has(twin, text, &self.texts, &mut self.budget)? != is_in {
+                return Ok(Some(false));
+            }
+            is_sure = false;
         }
-        Ok(true)
+        Ok(is_sure.then_some(true))
     }
 }
 

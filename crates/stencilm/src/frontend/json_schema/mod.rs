@@ -37,6 +37,7 @@ mod object_table;
 mod objects;
 mod options;
 mod ordered_object;
+mod polarity;
 mod reach;
 mod report;
 mod resources;

@@ -48,7 +48,7 @@ impl Schemas {
     /// Whether a name is in a set.
     ///
     /// # Errors
-    /// A limit was reached, or the set depends on itself.
+    /// A limit was reached, the set depends on itself, or a format is not known well enough.
     pub(crate) fn is_named(&mut self, set: &NameSet, name: TextId) -> Result<bool, Error> {
         for &(atom, is_in) in set.atoms() {
             let has = match atom {
@@ -56,10 +56,20 @@ impl Schemas {
                     self.patterns.has(pattern, name, &self.texts, &mut self.budget)?
                 }
                 NameAtom::Strings(term) => {
-                    let mut has = false;
+                    let mut has = Some(false);
                     for string in &self.strings_of(term)? {
-                        has = has || self.string_has(string, name)?;
+                        has = match (has, self.string_has(string, name)?) {
+                            (Some(true), _) | (_, Some(true)) => Some(true),
+                            (Some(false), Some(false)) => Some(false),
+                            (None, _) | (_, None) => None,
+                        };
                     }
+                    let Some(has) = has else {
+                        let location = self.sources.location(self.place_of(term));
+                        let feature =
+                            format!("whether `{}` is of this format", self.texts.get(name));
+                        return Err(Error::unsupported(feature, location));
+                    };
                     has
                 }
             };

@@ -233,7 +233,7 @@ impl Schemas {
     }
 
     #[expect(clippy::type_complexity, reason = "lists of parts with their ids")]
-    fn leaves_of(
+    pub(crate) fn leaves_of(
         &self,
         formula: FormulaId,
     ) -> (Vec<(FormulaId, Arc<ObjectShape>)>, Vec<(FormulaId, Arc<Exists>)>, Vec<ConstantId>) {

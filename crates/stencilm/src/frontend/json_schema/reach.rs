@@ -234,7 +234,7 @@ impl Schemas {
     }
 
     /// The terms that a formula's members may have to fulfil.
-    fn push_members(&self, formula: FormulaId, todo: &mut Vec<TermId>) {
+    pub(crate) fn push_members(&self, formula: FormulaId, todo: &mut Vec<TermId>) {
         let mut formulas = vec![formula];
         while let Some(formula) = formulas.pop() {
             match self.formulas.get(formula) {

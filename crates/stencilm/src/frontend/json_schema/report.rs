@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::frontend::json_schema::document::{NodeId, index};
 use crate::frontend::json_schema::formats::{self, Format};
 use crate::frontend::json_schema::options::{Dialect, JsonSchemaOptions, Numbers};
+use crate::frontend::json_schema::polarity::Polarity;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{Place, TermId};
 use crate::frontend::json_schema::terms::Term;
@@ -19,7 +20,7 @@ pub struct Report {
     /// Keywords that are enforced exactly.
     pub enforced: Vec<(String, String)>,
     /// Keywords of which only a part is allowed: no output breaks them, and some valid output
-    /// never comes.
+    /// never comes. A `format` that both must hold and must fail is here twice.
     pub narrower: Vec<(String, String)>,
     /// Keywords that ask for nothing.
     pub annotations: Vec<(String, String)>,
@@ -51,15 +52,17 @@ pub fn report(
 ) -> Result<Report, Error> {
     let mut schemas = Schemas::new(schema, options, budget)?;
     schemas.compile()?;
+    let polarity = schemas.polarity()?;
     let mut report = Report::default();
     let mut described = FxHashSet::default();
     for at in 0..schemas.terms.len() {
         let term = TermId(index(at));
         if let Term::Schema(place) = *schemas.terms.get(term)
-            && schemas.shape_of(term).is_some()
+            // One that has to fail is opened, but no value has its shape.
+            && (schemas.shape_of(term).is_some() || schemas.lowered.contains_key(&term))
             && described.insert((place.document, place.node))
         {
-            schemas.describe(place, &mut report);
+            schemas.describe(place, &polarity, &mut report);
         }
     }
     for refusal in std::mem::take(&mut schemas.reach.refusals) {
@@ -81,10 +84,12 @@ impl Schemas {
         }
     }
 
-    fn describe(&self, place: Place, report: &mut Report) {
+    fn describe(&self, place: Place, polarity: &Polarity, report: &mut Report) {
         let language = self.sources.language(place);
         let dialect = language.dialect;
         let document = self.sources.document(place);
+        // What must fail is no part of the output, so that its spelling does not matter.
+        let is_written = polarity.holding.contains(&place) || !polarity.failing.contains(&place);
         let is_reference = dialect <= Dialect::Draft7
             && document.find(place.node, "$ref").is_some_and(|r| document.as_str(r).is_some());
         for (keyword, node) in document.members(place.node) {
@@ -102,14 +107,14 @@ impl Schemas {
                 continue;
             }
             match keyword {
-                "format" => self.describe_format(place, node, pointer, report),
+                "format" => self.describe_format(place, node, pointer, polarity, report),
                 "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf"
-                    if self.options.numbers == Numbers::Plain =>
+                    if self.options.numbers == Numbers::Plain && is_written =>
                 {
                     let text = format!("{keyword}: integers are written without an exponent");
                     report.narrower.push((pointer, text));
                 }
-                "enum" | "const" if is_assertion(keyword, dialect) => {
+                "enum" | "const" if is_assertion(keyword, dialect) && is_written => {
                     let text = format!("{keyword}: each string has one spelling");
                     report.narrower.push((pointer, text));
                 }
@@ -145,7 +150,14 @@ impl Schemas {
         report.annotations.push((pointer, text));
     }
 
-    fn describe_format(&self, place: Place, node: NodeId, pointer: String, report: &mut Report) {
+    fn describe_format(
+        &self,
+        place: Place,
+        node: NodeId,
+        pointer: String,
+        polarity: &Polarity,
+        report: &mut Report,
+    ) {
         let name = self.sources.document(place).as_str(node).unwrap_or_default();
         if !self.asserts_formats(place) {
             report.annotations.push((pointer, format!("format: `{name}`, as asked")));
@@ -153,8 +165,17 @@ impl Schemas {
         }
         match Format::of_name(name) {
             Some(format) if !format.is_exact() => {
-                let text = format!("format: `{name}`: {}", format.narrowing());
-                report.narrower.push((pointer, text));
+                let must_fail =
+                    polarity.failing.contains(&place) && self.patterns.is_widened(format);
+                if polarity.holding.contains(&place) || !must_fail {
+                    let text = format!("format: `{name}`: {}", format.narrowing());
+                    report.narrower.push((pointer.clone(), text));
+                }
+                if must_fail {
+                    let text =
+                        format!("format: `{name}`, where it must fail: {}", format.widening());
+                    report.narrower.push((pointer, text));
+                }
             }
             None if formats::integers(name).is_none() => {
                 let text = format!("format: `{name}` {}", formats::annotation(name));

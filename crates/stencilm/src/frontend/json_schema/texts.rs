@@ -44,6 +44,8 @@ pub(crate) enum Pattern {
     /// The strings with a match of this regular expression inside.
     Search(TextId),
     Format(Format),
+    /// More than the format, which is known only more narrowly: what is not in this is not of it.
+    Wider(Format),
 }
 
 /// The table of languages.
@@ -90,11 +92,39 @@ impl Patterns {
         format: Format,
         budget: &mut Budget,
     ) -> Result<PatternId, Error> {
-        let key = Pattern::Format(format);
+        self.language_of(Pattern::Format(format), &format.regex(), budget)
+    }
+
+    /// What speaks for a language under a negation: the strings that are surely outside of a format
+    /// are those outside of more than it.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn twin(&mut self, id: PatternId, budget: &mut Budget) -> Result<PatternId, Error> {
+        match self.get(id) {
+            Pattern::Format(format) if !format.is_exact() => {
+                self.language_of(Pattern::Wider(format), &format.wider_regex(), budget)
+            }
+            Pattern::Wider(format) => self.format(format, budget),
+            Pattern::Format(_) | Pattern::Search(_) => Ok(id),
+        }
+    }
+
+    /// Whether some string had to be outside of a format that is known only more narrowly.
+    pub(crate) fn is_widened(&self, format: Format) -> bool {
+        self.ids.contains_key(&Pattern::Wider(format))
+    }
+
+    fn language_of(
+        &mut self,
+        key: Pattern,
+        regex: &str,
+        budget: &mut Budget,
+    ) -> Result<PatternId, Error> {
         if let Some(&id) = self.ids.get(&key) {
             return Ok(id);
         }
-        let regex = parse(&format.regex(), RegexOptions::default(), budget)?;
+        let regex = parse(regex, RegexOptions::default(), budget)?;
         Ok(self.add(key, regex))
     }
 
@@ -119,7 +149,7 @@ impl Patterns {
     ) -> Result<ExprId, Error> {
         let mode = match self.get(id) {
             Pattern::Search(_) => Mode::Search,
-            Pattern::Format(_) => Mode::FullMatch,
+            Pattern::Format(_) | Pattern::Wider(_) => Mode::FullMatch,
         };
         self.parsed[id.0 as usize].to_expr(exprs, spelling, mode, budget)
     }
@@ -227,7 +257,7 @@ impl Patterns {
     /// `$` behind looks around.
     pub(crate) fn is_plain(&self, id: PatternId) -> bool {
         match self.get(id) {
-            Pattern::Format(_) => true,
+            Pattern::Format(_) | Pattern::Wider(_) => true,
             Pattern::Search(_) => is_plain(self.parsed[id.0 as usize].root()),
         }
     }
