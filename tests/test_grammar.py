@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from stencilm import Grammar, GrammarError, Report, UnsupportedError
+from stencilm import Grammar, GrammarError, Report, UnsatisfiableError, UnsupportedError
 
 if TYPE_CHECKING:
     from conftest import Kit
@@ -243,12 +244,66 @@ def test_what_cannot_be_enforced_is_refused_or_widened_and_listed(byte_kit: Kit)
     assert [pointer for pointer, _ in grammar.report.widened] == ["/not"]
 
 
-@pytest.mark.xfail(strict=True, reason="only keywords that are refused whole can be widened")
-def test_patterns_that_cannot_be_enforced_can_be_widened(byte_kit: Kit) -> None:
-    schema = {"type": "string", "pattern": r"^(a)\1$"}
+BACK = {"type": "string", "pattern": r"^(a)\1$"}
+NAMES = {"properties": {"p": {"type": "null"}}, "patternProperties": {r"^(a)\1$": False}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "good", "bad", "pointers"),
+    [
+        (BACK, ['"aa"', '"b"'], ["1"], ["/pattern"]),
+        ({"not": BACK}, ['"aa"', '"b"', "1"], [], ["/not"]),
+        ({"anyOf": [BACK, {"type": "null"}]}, ['"b"', "null"], ["1"], ["/anyOf/0/pattern"]),
+        ({"enum": ["aa", "b"], **BACK}, ['"aa"', '"b"'], ['"c"'], ["/pattern"]),
+        (
+            {"oneOf": [BACK, {"type": "string", "maxLength": 1}]},
+            ['"aa"', '"b"', '"bb"'],
+            ["1"],
+            ["/oneOf/0/pattern"],
+        ),
+        ({"items": BACK}, ['["b"]'], ["[1]"], ["/items/pattern"]),
+        (
+            {**NAMES, "additionalProperties": False},
+            ['{"p":null}', '{"aa":1}', '{"b":1}'],
+            ['{"p":1}'],
+            ["/patternProperties"],
+        ),
+        (
+            {**NAMES, "unevaluatedProperties": False},
+            ['{"p":null}', '{"aa":1}', '{"b":1}'],
+            ['{"p":1}'],
+            ["/patternProperties", "/unevaluatedProperties"],
+        ),
+        ({"not": NAMES}, ['{"p":null}', '{"p":1}', '{"aa":1}'], [], ["/not/patternProperties"]),
+        (
+            {"oneOf": [NAMES, {"required": ["p"]}]},
+            ['{"p":null}', '{"p":1}', "{}"],
+            [],
+            ["/oneOf/0/patternProperties"],
+        ),
+        ({"propertyNames": BACK}, ['{"aa":1}', '{"b":1}', "1"], [], ["/propertyNames"]),
+    ],
+)
+def test_patterns_that_cannot_be_enforced_can_be_widened(
+    byte_kit: Kit, schema: Any, good: list[str], bad: list[str], pointers: list[str]
+) -> None:
+    with pytest.raises(UnsupportedError):
+        Grammar.from_json_schema(schema)
     grammar = Grammar.from_json_schema(schema, unsupported="widen")
-    assert takes(byte_kit, grammar, '"aa"')
-    assert [pointer for pointer, _ in grammar.report.widened] == ["/pattern"]
+    for text in good:
+        assert takes(byte_kit, grammar, text), text
+    for text in bad:
+        assert not takes(byte_kit, grammar, text), text
+    widened = {pointer for pointer, _ in grammar.report.widened}
+    assert set(pointers) <= widened, grammar.report
+    assert not widened & {pointer for pointer, _ in grammar.report.enforced}
+
+
+def test_many_patterns_are_widened_at_once(byte_kit: Kit) -> None:
+    schema = {"properties": {f"p{n}": {"pattern": rf"(a)\1{{{n}}}"} for n in range(1_000)}}
+    grammar = Grammar.from_json_schema(schema, unsupported="widen")
+    assert takes(byte_kit, grammar, '{"p7":"x"}')
+    assert len(grammar.report.widened) == 1_000
 
 
 @pytest.mark.parametrize(
@@ -361,3 +416,61 @@ def test_keys_are_equal_for_equal_sources() -> None:
     assert Grammar.from_regex("a").key == Grammar.from_regex("a").key
     assert Grammar.json().key == Grammar.from_json_schema("true").key
     assert len({Grammar.json(indent=n).key for n in range(4)}) == 4
+
+
+def test_widening_only_lets_more_in(byte_kit: Kit) -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    random = Random(5)
+    values: list[Any] = [None, 1, "aa", "b", "bb", [], ["aa"], ["b", "aa"], {}, {"p": "b"}]
+    values += [{"aa": "aa"}, {"b": 1}, {"p": "aa", "b": None}, {"aa": 1, "p": ["b"]}]
+    for _ in range(300):
+        schema = random_schema(random, 3)
+        try:
+            grammar = Grammar.from_json_schema(schema, unsupported="widen", key_order="any")
+        except UnsatisfiableError:
+            takes_none = jsonschema.Draft202012Validator(schema)
+            assert not any(map(takes_none.is_valid, values)), schema
+            continue
+        compiled = byte_kit.compiler.compile(grammar)
+        judge = jsonschema.Draft202012Validator(schema)
+        for value in values:
+            if judge.is_valid(value):
+                matcher = compiled.matcher()
+                text = json.dumps(value).encode()
+                assert matcher.accept_bytes(text), (schema, value)
+                assert matcher.may_stop(), (schema, value)
+
+
+def random_schema(random: Random, depth: int) -> Any:
+    """One with patterns that cannot be enforced."""
+    kind = random.randrange(4 if depth == 0 else 12)
+
+    def inner() -> Any:
+        return random_schema(random, depth - 1)
+
+    match kind:
+        case 0:
+            return {"pattern": r"^(a)\1$"}
+        case 1:
+            return {"type": random.choice(["string", "object", "array", "null"])}
+        case 2:
+            return {"enum": ["aa", "b", 1]}
+        case 3:
+            return {"required": [random.choice(["aa", "p"])]}
+        case 4:
+            return {"not": inner()}
+        case 5:
+            return {"oneOf": [inner(), inner()]}
+        case 6:
+            return {"anyOf": [inner(), inner()]}
+        case 7:
+            return {"if": inner(), "then": inner(), "else": inner()}
+        case 8:
+            names = {r"^(a)\1$": inner()}
+            return {"patternProperties": names, "additionalProperties": inner()}
+        case 9:
+            return {"propertyNames": inner()}
+        case 10:
+            return {"properties": {"p": inner()}, "unevaluatedProperties": inner(), **inner()}
+        case _:
+            return {"contains": inner(), "maxContains": 1, "items": inner()}

@@ -33,7 +33,7 @@ class Limits:
     expressions: int = 4_000_000
     """Expressions made for one grammar (about 300 MB)."""
     repeat: int = 2_000_000_000
-    """Largest repetition count."""
+    """Largest repetition count of a pattern or of EBNF. Bounds of a schema may be any number."""
     items: int = 10_000
     """Live alternatives of one state: what an ambiguous grammar may cost."""
     alternatives: int = 1_000

@@ -31,8 +31,8 @@ pub struct Limits {
     /// Expressions that a front end or the normalisation may make before the first token.
     /// Default 4,000,000 (about 300 MB).
     pub expressions: usize,
-    /// Largest repetition count and largest number of alternatives written in one grammar.
-    /// Default 2,000,000,000.
+    /// Largest repetition count written in a pattern or in EBNF. Default 2,000,000,000. (Bounds of a
+    /// JSON Schema may be any number: a counter costs nothing until it is counted.)
     pub repeat: usize,
     /// Live alternatives of one state (items, and entries of one frame). A grammar that is
     /// ambiguous without bound reaches it. Default 10,000.

@@ -3,13 +3,13 @@
 //! Keywords of a type that the value cannot have mean nothing; they must be well-formed all the
 //! same.
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::frontend::json_schema::document::{Node, NodeId};
 use crate::frontend::json_schema::formats::{self, Format};
-use crate::frontend::json_schema::options::{Dialect, Formats};
+use crate::frontend::json_schema::options::{Dialect, Formats, Unsupported};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    NumberShape, PatternId, Place, Shape, StringShape, TextId,
+    NumberShape, PatternId, Place, Refusal, Shape, StringShape, TextId,
 };
 use crate::grammar::UNBOUNDED;
 use crate::number::{Bound, Decimal, Point};
@@ -121,6 +121,9 @@ impl Schemas {
                 continue;
             }
             let value = Place { node, ..place };
+            if self.is_unknown(value, keyword) {
+                continue;
+            }
             match keyword {
                 "type" => found.types = self.types(value)?,
                 "const" if dialect >= Dialect::Draft6 => found.constant = Some(node),
@@ -290,8 +293,16 @@ impl Schemas {
         let mut string = StringShape { min, max, ..StringShape::default() };
         if let Some(node) = keywords.pattern {
             let place = Place { node, ..place };
-            let pattern = self.pattern(place)?;
-            string.patterns.push((pattern, true));
+            match self.pattern(place) {
+                Ok(pattern) => string.patterns.push((pattern, true)),
+                Err(error)
+                    if self.options.unsupported == Unsupported::Widen
+                        && matches!(error.kind(), ErrorKind::Unsupported { .. }) =>
+                {
+                    string.refusal = Some(Refusal::new("pattern", place));
+                }
+                Err(error) => return Err(error),
+            }
         }
         if let Some(node) = keywords.format
             && keywords.types & STRING != 0

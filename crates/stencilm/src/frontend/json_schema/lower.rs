@@ -1,6 +1,6 @@
 //! A schema as a term: its own assertions, and the schemas that apply to the same value.
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::frontend::json_schema::constants::Constant;
 use crate::frontend::json_schema::document::{Node, NodeId};
 use crate::frontend::json_schema::options::Dialect;
@@ -52,6 +52,11 @@ impl Schemas {
         for at in 0..document.len(place.node) {
             let (keyword, value) = self.sources.document(place).member(place.node, at);
             if !language.knows(keyword) {
+                continue;
+            }
+            if self.is_unknown(Place { node: value, ..place }, keyword) {
+                let unknown = self.terms.add(Term::Unknown(Place { node: value, ..place }));
+                parts.all.push(unknown);
                 continue;
             }
             // The keyword is told apart by its length first, which decides nearly always.
@@ -148,10 +153,27 @@ impl Schemas {
                 branches.into_iter().map(|branch| self.terms.and2(all, branch)).collect();
             chosen.push(match branches[..] {
                 [one] => one,
+                // What is known of a branch is not all: its negation is one of its parts.
+                _ if !self.unknown.is_empty() => self.exactly_one_of(place, &branches)?,
                 _ => self.terms.add(Term::One(place, branches.into())),
             });
         }
         Ok(self.terms.and(&chosen))
+    }
+
+    /// Exactly one of some terms, as a formula.
+    fn exactly_one_of(&mut self, place: Place, branches: &[TermId]) -> Result<TermId, Error> {
+        self.check_count(branches.len())?;
+        let nots: Vec<TermId> =
+            branches.iter().map(|&branch| self.terms.not(place, branch)).collect();
+        let mut all = Vec::with_capacity(branches.len());
+        for (at, &branch) in branches.iter().enumerate() {
+            self.budget.check()?;
+            let mut parts = nots.clone();
+            parts[at] = branch;
+            all.push(self.terms.and(&parts));
+        }
+        Ok(self.terms.or(&all))
     }
 
     /// Takes a schema with a `oneOf` apart into its choices and the rest of it. False if it has
@@ -232,7 +254,14 @@ impl Schemas {
                 self.lower_dependencies(parts, value, false, true)?;
             }
             "unevaluatedProperties" if parts.dialect >= Dialect::Draft2019 => {
-                let unevaluated = self.unevaluated_members(parts.place, value)?;
+                let unevaluated = self.unevaluated_members(parts.place, value);
+                // Which names a widened `patternProperties` looks at is not known.
+                let unevaluated = unevaluated.map_err(|error| match error.kind() {
+                    ErrorKind::Unsupported { .. } if !self.unknown.is_empty() => {
+                        error.moved_to(self.sources.location(value))
+                    }
+                    _ => error,
+                })?;
                 parts.all.push(unevaluated);
             }
             "unevaluatedItems" if parts.dialect >= Dialect::Draft2019 => {

@@ -53,6 +53,7 @@ mod text_exprs;
 mod texts;
 mod uri;
 mod values;
+mod widening;
 
 use std::sync::Arc;
 
@@ -91,7 +92,8 @@ pub fn grammar(
     budget: &mut Budget,
 ) -> Result<Grammar, Error> {
     options.whitespace.check()?;
-    let rules = SchemaRules::new(Schemas::new(schema, options, budget)?)?;
+    let (schemas, start) = Schemas::compiled(schema, options, budget)?;
+    let rules = SchemaRules::new(schemas, start)?;
     let start = rules.start();
     Ok(Grammar { rules: Arc::new(rules), start })
 }

@@ -38,6 +38,14 @@ impl NameSet {
         self.0.as_deref().unwrap_or(&[])
     }
 
+    /// The conditions on names that it is made of.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = TermId> {
+        self.atoms().iter().filter_map(|&(atom, _)| match atom {
+            NameAtom::Strings(term) => Some(term),
+            NameAtom::Pattern(_) => None,
+        })
+    }
+
     /// Whether all names of a class, which tells all atoms of this set apart, are in the set.
     pub(crate) fn covers(&self, class: &Self) -> bool {
         self.atoms().iter().all(|atom| class.atoms().binary_search(atom).is_ok())
@@ -65,7 +73,7 @@ impl Schemas {
                         };
                     }
                     let Some(has) = has else {
-                        let location = self.sources.location(self.place_of(term));
+                        let location = self.sources.location(self.names_place(term));
                         let feature =
                             format!("whether `{}` is of this format", self.texts.get(name));
                         return Err(Error::unsupported(feature, location));
@@ -129,7 +137,7 @@ impl Schemas {
             (NameAtom::Strings(term), true) => self.strings_of(term)?,
             (NameAtom::Strings(term), false) => {
                 let strings = self.strings_of(term)?;
-                self.strings_outside(&strings, Refusal::new("not", self.place_of(term)))?
+                self.strings_outside(&strings, Refusal::new("not", self.names_place(term)))?
             }
         })
     }

@@ -36,7 +36,9 @@ impl Schemas {
             }
         }
         if let Some(names) = keywords.names {
-            let names = self.schema(at(names))?;
+            let keyword = at(names);
+            let names = self.schema(keyword)?;
+            self.reach.name_terms.insert(names, keyword);
             match names {
                 ANY => {}
                 NEVER => object.rules.push(NameRule { set: NameSet::EVERY, value: NEVER }),

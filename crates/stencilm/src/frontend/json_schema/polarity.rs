@@ -4,7 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
-use crate::frontend::json_schema::name_set::{NameAtom, NameSet};
+use crate::frontend::json_schema::name_set::NameSet;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{Place, TermId};
 use crate::frontend::json_schema::terms::Term;
@@ -45,12 +45,9 @@ impl Schemas {
             let (objects, exists) = self.leaves_of(shape.objects);
             let rules = objects.iter().flat_map(|(_, object)| &object.rules).map(|rule| &rule.set);
             let sets = rules.chain(exists.iter().map(|(_, exists)| &exists.set));
-            for &(atom, _) in sets.flat_map(NameSet::atoms) {
-                if let NameAtom::Strings(names) = atom {
-                    // Names are told apart: those that have the shape and those that do not.
-                    values.push(names);
-                    self.walk(names, false, &mut found);
-                }
+            for names in sets.flat_map(NameSet::terms) {
+                // Names are told apart: those that have the shape and those that do not.
+                self.walk(names, false, &mut found);
             }
         }
         Ok(found)
@@ -81,6 +78,7 @@ impl Schemas {
                 &Term::Not(_, inner) => todo.push((inner, !holds)),
                 Term::Any
                 | Term::Never
+                | Term::Unknown(_)
                 | Term::Value(_)
                 | Term::Present(_)
                 | Term::Member(..)

@@ -12,7 +12,6 @@ use crate::frontend::json_schema::array_states::ArrayTable;
 use crate::frontend::json_schema::constants::ConstantId;
 use crate::frontend::json_schema::formula::{Formula, FormulaId};
 use crate::frontend::json_schema::interned::Interned;
-use crate::frontend::json_schema::name_set::NameAtom;
 use crate::frontend::json_schema::number_text;
 use crate::frontend::json_schema::object_states::{At, Names};
 use crate::frontend::json_schema::object_table::ObjectTable;
@@ -45,6 +44,8 @@ pub(crate) struct Reach {
     unique: Vec<ArrayShape>,
     /// The shapes whose values are being listed, one inside the other.
     pub(crate) listing: Vec<ShapeId>,
+    /// The terms of `propertyNames`, by which names are told apart, and where the keyword stands.
+    pub(crate) name_terms: FxHashMap<TermId, Place>,
     /// What is not enforced, because the caller said so.
     pub(crate) refusals: Vec<Refusal>,
     pub(crate) tables: Vec<Arc<ObjectTable>>,
@@ -67,11 +68,27 @@ impl Schemas {
     /// A schema is malformed, asks for what cannot be enforced, or has no value at all.
     pub(crate) fn compile(&mut self) -> Result<ShapeId, Error> {
         let root = self.schema(self.sources.root())?;
-        if let Some(shape) = self.live_shape(root)? {
+        let shape = self.live_shape(root)?;
+        self.check_name_terms()?;
+        if let Some(shape) = shape {
             return Ok(shape);
         }
         let kind = ErrorKind::Unsatisfiable { reason: self.reason(root)? };
         Err(Error::new(kind, Location::Pointer(String::new())))
+    }
+
+    /// Of names, it is not enough to know some that are not to come.
+    fn check_name_terms(&self) -> Result<(), Error> {
+        let refused = self.reach.name_terms.iter().filter_map(|(&names, &place)| {
+            let refusal = self.shape(self.shape_of(names)?).refusal()?;
+            Some((place, refusal))
+        });
+        match refused.min_by_key(|&(place, _)| place) {
+            Some((place, refusal)) => {
+                Err(Error::unsupported(refusal.feature, self.sources.location(place)))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The shape of a term; `None` if no value has it.
@@ -241,7 +258,10 @@ impl Schemas {
                 Formula::Never | Formula::Except(_) => {}
                 Formula::Any => todo.push(ANY),
                 Formula::And(parts) | Formula::Or(parts) => formulas.extend(parts.iter()),
-                Formula::Exists(exists) => todo.push(exists.value),
+                Formula::Exists(exists) => {
+                    todo.push(exists.value);
+                    todo.extend(exists.set.terms());
+                }
                 Formula::Object(object) => {
                     todo.extend(object.members.iter().map(|member| member.value));
                     if object.rules.is_empty() {
@@ -249,11 +269,7 @@ impl Schemas {
                     }
                     for rule in &object.rules {
                         todo.push(rule.value);
-                        let atoms = rule.set.atoms().iter();
-                        todo.extend(atoms.filter_map(|&(atom, _)| match atom {
-                            NameAtom::Strings(term) => Some(term),
-                            NameAtom::Pattern(_) => None,
-                        }));
+                        todo.extend(rule.set.terms());
                     }
                 }
             }
@@ -262,16 +278,13 @@ impl Schemas {
 
     /// `propertyNames` that needs the shape of the schema it stands in.
     pub(crate) fn recursive_names(&self, names: TermId) -> Error {
-        let location = self.sources.location(self.place_of(names));
+        let location = self.sources.location(self.names_place(names));
         Error::unsupported("propertyNames that refers to the schema around it", location)
     }
 
-    /// A place to name for a term.
-    pub(crate) fn place_of(&self, term: TermId) -> Place {
-        match *self.terms.get(term) {
-            Term::Schema(place) => place,
-            _ => self.sources.root(),
-        }
+    /// Where the `propertyNames` with a term stands.
+    pub(crate) fn names_place(&self, names: TermId) -> Place {
+        self.reach.name_terms.get(&names).copied().unwrap_or_else(|| self.sources.root())
     }
 
     /// Whether a shape without a plain value has one.

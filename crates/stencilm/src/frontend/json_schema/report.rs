@@ -50,8 +50,7 @@ pub fn report(
     options: &JsonSchemaOptions,
     budget: &mut Budget,
 ) -> Result<Report, Error> {
-    let mut schemas = Schemas::new(schema, options, budget)?;
-    schemas.compile()?;
+    let (mut schemas, _) = Schemas::compiled(schema, options, budget)?;
     let polarity = schemas.polarity()?;
     let mut report = Report::default();
     let mut described = FxHashSet::default();
@@ -71,8 +70,15 @@ pub fn report(
             report.widened.push(entry);
         }
     }
-    let Report { enforced, widened, .. } = &mut report;
-    enforced.retain(|(pointer, _)| !widened.iter().any(|(known, _)| known == pointer));
+    for entry in schemas.unknown_keywords() {
+        if !report.widened.iter().any(|(known, _)| *known == entry.0) {
+            report.widened.push(entry);
+        }
+    }
+    let Report { enforced, narrower, widened, .. } = &mut report;
+    for list in [enforced, narrower] {
+        list.retain(|(pointer, _)| !widened.iter().any(|(known, _)| known == pointer));
+    }
     Ok(report)
 }
 

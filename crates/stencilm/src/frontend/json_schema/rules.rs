@@ -65,12 +65,11 @@ enum Rule {
 }
 
 impl SchemaRules {
-    /// Compiles a schema.
+    /// The rules of a compiled schema, from the shape of its values.
     ///
     /// # Errors
-    /// It is malformed, asks for what cannot be enforced, or has no value at all.
-    pub(crate) fn new(mut schemas: Schemas) -> Result<Self, Error> {
-        let shape = schemas.compile()?;
+    /// A limit was reached.
+    pub(crate) fn new(schemas: Schemas, shape: ShapeId) -> Result<Self, Error> {
         let mut machine = Machine {
             limits: schemas.budget.limits,
             schemas,

@@ -17,6 +17,7 @@ use crate::frontend::json_schema::shape::{ANY, NEVER, Place, Shape, ShapeId, Ter
 use crate::frontend::json_schema::sources::Sources;
 use crate::frontend::json_schema::terms::{Term, Terms};
 use crate::frontend::json_schema::texts::{Patterns, Texts};
+use crate::frontend::json_schema::widening::Unknown;
 use crate::limits::Budget;
 
 /// The shape of every value.
@@ -35,6 +36,8 @@ pub(crate) struct Schemas {
     pub(crate) formulas: Formulas,
     /// What is outside of a formula.
     pub(crate) negated: FxHashMap<FormulaId, FormulaId>,
+    /// What says nothing, because the caller said so.
+    pub(crate) unknown: Unknown,
     /// Which shapes have values, and what the objects of a formula look like.
     pub(crate) reach: Reach,
     pub(crate) shapes: Vec<Arc<Shape>>,
@@ -93,6 +96,7 @@ impl Schemas {
             terms: Terms::default(),
             formulas: Formulas::default(),
             negated: FxHashMap::default(),
+            unknown: Unknown::default(),
             reach: Reach::default(),
             shapes: Vec::new(),
             shape_ids: FxHashMap::default(),
@@ -271,6 +275,7 @@ impl Schemas {
             Term::Any
             | Term::Never
             | Term::Assertions(_)
+            | Term::Unknown(_)
             | Term::Value(_)
             | Term::Present(_)
             | Term::Member(..)
@@ -299,6 +304,7 @@ impl Schemas {
                     parts.iter().map(|&part| self.terms.not(place, part)).collect();
                 Some(self.terms.and(&parts))
             }
+            Term::Unknown(_) => Some(ANY),
             Term::One(_, parts) if parts.len() <= MOST_PAIRED => {
                 let none: Vec<TermId> =
                     parts.iter().map(|&part| self.terms.not(place, part)).collect();
@@ -330,6 +336,7 @@ impl Schemas {
             Term::Never => Shape::default(),
             Term::Schema(_) => return Ok(self.known(self.lowered[&term])),
             Term::Assertions(place) => self.assertions(place)?,
+            Term::Unknown(place) => Self::unknown_shape(place),
             Term::Value(place) => self.value(place)?,
             Term::And(parts) => {
                 let parts: Vec<ShapeId> = parts.iter().map(|&part| self.known(part)).collect();

@@ -22,6 +22,8 @@ pub(crate) enum Term {
     Schema(Place),
     /// Of the schema at a place only the keywords that assert something by themselves.
     Assertions(Place),
+    /// A keyword, by the place of its value, that says nothing, and its negation neither.
+    Unknown(Place),
     /// The value written at a place.
     Value(Place),
     And(Box<[TermId]>),
