@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from stencilm import Compiler, Explanation, Grammar, Limits, Matcher, VocabularyError
+from stencilm import (
+    Compiler,
+    Explanation,
+    Grammar,
+    Limits,
+    Matcher,
+    VocabularyError,
+)
 
 if TYPE_CHECKING:
     from conftest import Kit
@@ -143,6 +150,19 @@ def test_without_what_is_found_it_could_come(byte_kit: Kit, text: str, pointers:
             del at[keyword]
         matcher = byte_kit.matcher(Grammar.from_json_schema(changed))
         assert matcher.accept_bytes(text[: found.offset + 1].encode())
+
+
+def test_what_is_left_may_ask_for_what_is_refused(byte_kit: Kit) -> None:
+    # Without both types objects may come, with a member whose pattern cannot be enforced.
+    schema = {
+        "type": "array",
+        "allOf": [{"type": ["array", "null"]}],
+        "properties": {"b": {"pattern": r"(a)\1"}},
+    }
+    found = explain(byte_kit, schema, '"x"')
+    assert found is not None
+    assert [reason.pointer for reason in found.reasons] == ["/type", "/allOf/0/type"]
+    assert found.is_joint
 
 
 def test_a_missing_member(byte_kit: Kit) -> None:

@@ -155,10 +155,10 @@ class _Search:
             if self.trial.allows([edit], **_NO_LIMITS):
                 self._together([edit], _NO_LIMITS)
                 return True
-        if self.trial.allows(edits):
-            self._together(edits, {})
-        elif self.trial.allows(edits, **_NO_LIMITS):
-            self._together(edits, _NO_LIMITS)
+        for options in ({}, _NO_LIMITS, {**_NO_LIMITS, "unsupported": "widen"}):
+            if self.trial.allows(edits, **options):
+                self._together(edits, options)
+                break
         return len(self.found) > 1
 
     def _say(self, keyword: str, message: str) -> bool:

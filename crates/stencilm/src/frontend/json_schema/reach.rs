@@ -20,7 +20,6 @@ use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
     ANY, ArrayShape, NumberShape, Place, Refusal, Shape, ShapeId, TermId, TextId,
 };
-use crate::frontend::json_schema::terms::Term;
 
 /// Whether some value has a shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
