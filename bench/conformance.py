@@ -1,7 +1,7 @@
 """The official suite of JSON Schema against the list of what does not pass, `conformance.toml`.
 
     python bench/conformance.py            says what differs from the list
-    python bench/conformance.py --write    rewrites the list, and the table in docs/json-schema.md
+    python bench/conformance.py --write    rewrites the list, and the tables of docs/grammars/json-schema.md
 
 The list is strict both ways: a test that fails must be in it with a reason, and one that passes
 must not. Reasons are found where that can be done; others are kept from the list as it was, and a
@@ -167,6 +167,17 @@ def write(outcome: Outcome) -> None:
         for part in PARTS:
             passed, total = outcome.passed[draft, part], outcome.total[draft, part]
             lines.append(f"{part} = [{passed}, {total}]")
+    lines += ["", "# How many tests each file has."]
+    files: Counter[str] = Counter()
+    for (file, _), tests in outcome.groups.items():
+        files[file] += len(tests)
+    for draft in dict.fromkeys(draft for draft, _ in outcome.total):
+        lines.append(f"[files.{quoted(draft)}]")
+        lines += [
+            f"{quoted(file.removeprefix(f'{draft} '))} = {count}"
+            for file, count in files.items()
+            if file.startswith(f"{draft} ")
+        ]
     tree: dict[str, dict[str, dict[str, list[str]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list))
     )
@@ -193,8 +204,7 @@ def page_with_table() -> str:
     lines = ["", "| dialect | required | optional | formats |", "|---|---|---|---|"]
     for draft, parts in passing.items():
         cells = " | ".join("{} of {}".format(*parts[part]) for part in PARTS)
-        name = draft.removeprefix("draft")
-        lines.append(f"| {name if len(name) > 1 else f'draft-0{name}'} | {cells} |")
+        lines.append(f"| {dialect(draft)} | {cells} |")
     lines += ["", "| what does not pass | required | optional | formats |", "|---|---|---|---|"]
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     for (file, _, _), reason in reasons.items():
@@ -203,9 +213,34 @@ def page_with_table() -> str:
         lines.append(
             f"| {reason} | " + " | ".join(str(counts[part] or "") for part in PARTS) + " |"
         )
+    lines += ["", *table_of_files(list(passing), Counter(file for file, _, _ in reasons))]
     before, rest = PAGE.read_text().split(BEGIN)
     after = rest.split(END)[1]
     return before + BEGIN + "\n" + "\n".join(lines) + "\n\n" + END + after
+
+
+def dialect(draft: str) -> str:
+    name = draft.removeprefix("draft")
+    return name if len(name) > 1 else f"draft-0{name}"
+
+
+def table_of_files(drafts: list[str], failing: Counter[str]) -> list[str]:
+    """How many tests pass, by file and dialect."""
+    files = tomllib.loads(LIST.read_text())["files"]
+    lines = [
+        "| tests that pass of | " + " | ".join(map(dialect, drafts)) + " |",
+        "|---" * (len(drafts) + 1) + "|",
+    ]
+    names = {name for draft in drafts for name in files[draft]}
+    for name in sorted(names, key=lambda name: (PARTS.index(part_of(name)), name.lower())):
+        cells = []
+        for draft in drafts:
+            count, failed = files[draft].get(name, 0), failing[f"{draft} {name}"]
+            cells.append(f"{count - failed} of {count}" if failed else str(count or ""))
+        shown = name.removesuffix(".json").removeprefix("optional/")
+        kind = "" if part_of(name) != "optional" else " (optional)"
+        lines.append(f"| `{shown}`{kind} | " + " | ".join(cells) + " |")
+    return lines
 
 
 def part_of(file: str) -> str:

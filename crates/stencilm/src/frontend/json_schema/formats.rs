@@ -71,7 +71,7 @@ impl Format {
             }
             Self::Hostname => "no label begins with `xn--`",
             Self::IdnHostname => {
-                "labels of LDH, or short ones of common scripts from left to right"
+                "labels of LDH, or short ones of common scripts, none that begins with `xn--`"
             }
             Self::IdnEmail => "domains as in `idn-hostname`",
             Self::RelativeJsonPointer => "no index manipulation",

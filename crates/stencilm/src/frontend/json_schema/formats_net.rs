@@ -10,6 +10,9 @@ const UNICODE: &str = "\\u{A0}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFEF}\\
     \\u{A0000}-\\u{AFFFD}\\u{B0000}-\\u{BFFFD}\\u{C0000}-\\u{CFFFD}\\u{D0000}-\\u{DFFFD}\
     \\u{E1000}-\\u{EFFFD}";
 
+/// RFC 3490 section 3.1: what ends a label.
+const DOT: &str = "[.\\u{3002}\\u{FF0E}\\u{FF61}]";
+
 /// The same, `iprivate`.
 const PRIVATE: &str = "\\u{E000}-\\u{F8FF}\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}";
 
@@ -31,10 +34,10 @@ pub(crate) fn wider_hostname() -> String {
 }
 
 /// RFC 5890 section 2.3.2.3. Which labels with letters beyond ASCII are legal is not regular: those
-/// of letters that always are, in scripts that run from left to right, so few of them that the
+/// of letters that always are, or that are beside such as are told here, so few of them that the
 /// label is no longer than 63 bytes in Punycode. Three labels are never more than 253 bytes.
 pub(crate) fn idn_hostname() -> String {
-    format!("(?:{}|{})", ldh_labels(), idn_labels())
+    format!("(?:{}|{}|{})", ldh_labels(), idn_labels(), right_to_left_labels())
 }
 
 /// Labels without hyphens in the third and the fourth place.
@@ -56,20 +59,47 @@ fn idn_labels() -> String {
         "\\u{3041}-\\u{3096}\\u{30A1}-\\u{30FA}\\u{30FC}\\u{4E00}-\\u{9FA5}\\u{AC00}-\\u{D7A3}";
     let near = format!("[{near}](?:-?[{near}]){{0,13}}");
     let far = format!("[a-z0-9{far}](?:-?[a-z0-9{far}]){{0,9}}");
-    let label = format!("(?:{}|{near}|{far})", ldh_label());
-    format!("{label}(?:[.\\u{{3002}}\\u{{FF0E}}\\u{{FF61}}]{label}){{0,2}}")
+    let label = format!("(?:{}|{near}|{far}|{})", ldh_label(), labels_by_context().join("|"));
+    format!("{label}(?:{DOT}{label}){{0,2}}")
+}
+
+/// RFC 5892 appendix A: characters that may only stand beside some others. And letters that are
+/// exceptions (section 2.6), alone.
+fn labels_by_context() -> [String; 6] {
+    let (latin, greek) = ("[a-z0-9\\u{DF}-\\u{F6}\\u{F8}-\\u{FF}]", "[\\u{3AC}-\\u{3CE}]");
+    let kana = "[\\u{3041}-\\u{3096}\\u{30A1}-\\u{30FA}\\u{4E00}-\\u{9FA5}]";
+    let devanagari = "[\\u{915}-\\u{939}]";
+    [
+        format!("{latin}{{0,4}}l(?:\\u{{B7}}l){{1,2}}{latin}{{0,4}}"),
+        format!("{greek}{{0,4}}(?:\\u{{375}}{greek}{{1,3}}){{1,2}}"),
+        format!("{kana}{{0,2}}\\u{{30FB}}{kana}{{1,3}}"),
+        // A virama before a joiner.
+        format!("{devanagari}(?:\\u{{94D}}[\\u{{200C}}\\u{{200D}}]?{devanagari}){{1,3}}"),
+        "[0-9\\u{6F0}-\\u{6F9}]{1,6}".to_owned(),
+        "[\\u{DF}\\u{3C2}\\u{F0B}\\u{3007}]{1,6}".to_owned(),
+    ]
+}
+
+/// RFC 5893: such labels may not stand beside those that begin with a digit, so here by themselves.
+fn right_to_left_labels() -> String {
+    let hebrew = "[\\u{5D0}-\\u{5EA}](?:[\\u{5F3}\\u{5F4}]?[\\u{5D0}-\\u{5EA}]){0,4}";
+    let arabic = "\\u{628}-\\u{63A}\\u{641}-\\u{64A}\\u{6FD}\\u{6FE}";
+    let digits = "\\u{660}-\\u{669}";
+    // Between letters that join on both sides.
+    let joining = "[\\u{628}\\u{62A}-\\u{62E}\\u{633}-\\u{63A}\\u{641}-\\u{647}\\u{649}\\u{64A}]";
+    let arabic =
+        format!("[{arabic}][{arabic}{digits}]{{0,8}}|{joining}{{1,4}}\\u{{200C}}{joining}{{1,4}}");
+    let label = format!("(?:{hebrew}|{arabic})");
+    format!("{label}(?:{DOT}{label}){{0,2}}")
 }
 
 /// Every character beyond ASCII is taken for one of a label, but for those that end one. No label
 /// has more characters than it has bytes in Punycode.
 pub(crate) fn wider_idn_hostname() -> String {
-    let (dots, beyond) = (
-        "[.\\u{3002}\\u{FF0E}\\u{FF61}]",
-        "\\u{80}-\\u{3001}\\u{3003}-\\u{FF0D}\\u{FF0F}-\\u{FF60}\\u{FF62}-\\u{10FFFF}",
-    );
+    let beyond = "\\u{80}-\\u{3001}\\u{3003}-\\u{FF0D}\\u{FF0F}-\\u{FF60}\\u{FF62}-\\u{10FFFF}";
     let (end, any) = (format!("[A-Za-z0-9{beyond}]"), format!("[A-Za-z0-9\\-{beyond}]"));
     let label = format!("{end}(?:{any}{{0,61}}{end})?");
-    format!("{label}(?:{dots}{label})*")
+    format!("{label}(?:{DOT}{label})*")
 }
 
 /// RFC 5321 section 4.1.2, `Mailbox`.
