@@ -84,7 +84,8 @@ impl Schemas {
                 | Term::Member(..)
                 | Term::Others { .. }
                 | Term::Items { .. }
-                | Term::Scalar(_) => {}
+                | Term::Constant(_)
+                | Term::NoneOf(_) => {}
             }
         }
     }
