@@ -42,7 +42,7 @@ impl Schemas {
                 values.extend(array.contains.iter().map(|contains| contains.value));
             }
             self.push_members(shape.objects, &mut values);
-            let (objects, exists) = self.leaves_of(shape.objects);
+            let (objects, exists, _) = self.leaves_of(shape.objects);
             let rules = objects.iter().flat_map(|(_, object)| &object.rules).map(|rule| &rule.set);
             let sets = rules.chain(exists.iter().map(|(_, exists)| &exists.set));
             for names in sets.flat_map(NameSet::terms) {

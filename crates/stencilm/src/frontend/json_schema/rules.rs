@@ -593,8 +593,8 @@ impl Rules for SchemaRules {
             (text, machine.schemas.options.clone(), machine.limits)
         };
         let budget = Budget::new(limits, Cancel::new());
-        let rules = Self::new(Schemas::new(&text, &options, &budget)?)?;
-        Ok(Some(Arc::new(rules)))
+        let (schemas, shape) = Schemas::compiled(&text, &options, &budget)?;
+        Ok(Some(Arc::new(Self::new(schemas, shape)?)))
     }
 
     /// No body begins with a rule: a value begins with a token of its own, the rest of an object
