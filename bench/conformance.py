@@ -1,7 +1,7 @@
 """The official suite of JSON Schema against the list of what does not pass, `conformance.toml`.
 
     python bench/conformance.py            says what differs from the list
-    python bench/conformance.py --write    rewrites the list, and the tables of docs/grammars/json-schema.md
+    python bench/conformance.py --write    rewrites the list, and the tables of the docs
 
 The list is strict both ways: a test that fails must be in it with a reason, and one that passes
 must not. Reasons are found where that can be done; others are kept from the list as it was, and a
