@@ -382,7 +382,7 @@ fn the_report_says_what_becomes_of_each_keyword() {
     let pointers = |list: &[(String, String)]| {
         list.iter().map(|(pointer, _)| pointer.clone()).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(pointers(&report.enforced), "/type /items /items/type");
+    assert_eq!(pointers(&report.enforced), "/type /items /not/uniqueItems /items/type");
     assert_eq!(pointers(&report.narrower), "/items/format");
     assert_eq!(pointers(&report.annotations), "/x-order /items/description");
     assert_eq!(pointers(&report.widened), "/not");
