@@ -2,7 +2,6 @@
 
 use hashbrown::{HashMap, HashTable};
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use smallvec::SmallVec;
 use std::{hash::BuildHasher, sync::Arc};
 
 use crate::grammar::byte_set::ByteSet;
@@ -247,41 +246,6 @@ impl Exprs {
     /// Whether such a name can always go on to one that never came.
     pub(crate) fn is_fresh(&self, id: ExprId) -> bool {
         self.facts[id.0 as usize].has(FRESH)
-    }
-
-    /// Whether some rule stands for the rest of an array from an item on.
-    #[inline]
-    pub(crate) fn has_items(&self) -> bool {
-        !self.items.is_empty()
-    }
-
-    /// `id`, or the members of a choice that has the rest of an array from an item on among them.
-    pub(crate) fn apart(&self, id: ExprId) -> SmallVec<[ExprId; 2]> {
-        match self.get(id) {
-            Expr::Choice(list)
-                if self.list(list).iter().any(|&member| self.is_next_item(member)) =>
-            {
-                let members = self.list(list).iter().copied();
-                members.filter(|&member| member != self.empty()).collect()
-            }
-            _ => SmallVec::from_slice(&[id]),
-        }
-    }
-
-    /// Whether it is the rest of an array from an item on; see [`Exprs::next_item`].
-    pub(crate) fn is_next_item(&self, id: ExprId) -> bool {
-        matches!(self.get(id), Expr::Call(rule) if self.items.contains_key(&rule))
-    }
-
-    /// Whether such a rest depends on the item before it. Strings are remembered by the frames.
-    pub(crate) fn depends_on_item(&self, id: ExprId, item: &[u8]) -> bool {
-        match self.get(id) {
-            Expr::Call(rule) => {
-                self.items.get(&rule) == Some(&true)
-                    && item.iter().find(|byte| !b" \t\n\r".contains(byte)) != Some(&b'"')
-            }
-            _ => false,
-        }
     }
 
     /// How deep choices, repetitions and the like nest in each other.

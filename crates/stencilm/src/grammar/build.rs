@@ -132,15 +132,6 @@ impl Exprs {
         self.intern(Expr::Call(rule))
     }
 
-    /// The rest of an array from an item on, called right after the bracket or the comma before it,
-    /// in tail position. The array's frame remembers where the item begins; if `depends`, then
-    /// [`Rules::after_item`](crate::grammar::Rules::after_item) says which rule it is after the
-    /// item before. Where a mask does not know that item, it is `rule` itself.
-    pub fn next_item(&mut self, rule: RuleId, depends: bool) -> ExprId {
-        self.items.insert(rule, depends);
-        self.call(rule)
-    }
-
     /// The member names of an object; see [`Expr::Names`].
     pub fn names(&mut self, state: u32, low: u32, high: u32, depth: u32, other: bool) -> ExprId {
         self.has_other_names |= other;

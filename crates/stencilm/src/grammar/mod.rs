@@ -9,6 +9,7 @@ mod display;
 mod expr;
 mod hash;
 mod import;
+mod items;
 mod numbers;
 mod show;
 mod star;

@@ -96,7 +96,9 @@ mod tests {
         #[test]
         fn it_gives_back_what_was_read(read in proptest::collection::vec(any::<u8>(), 0..100)) {
             let mut text = TextSoFar::default();
-            read.iter().for_each(|&byte| text.push(byte));
+            for &byte in &read {
+                text.push(byte);
+            }
             prop_assert_eq!(text.len() as usize, read.len());
             for start in 0..=text.len() {
                 prop_assert_eq!(&text.bytes_from(start)[..], &read[start as usize..]);

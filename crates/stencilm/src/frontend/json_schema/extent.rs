@@ -186,9 +186,10 @@ impl Schemas {
                         };
                         for value in values {
                             self.budget.tick()?;
-                            let next = match step.is_new {
-                                true => self.with_item(step.next, value),
-                                false => step.next,
+                            let next = if step.is_new {
+                                self.with_item(step.next, value)
+                            } else {
+                                step.next
                             };
                             let items = items.iter().copied().chain([value]).collect();
                             let states = longer.entry(items).or_default();
@@ -271,10 +272,10 @@ impl Schemas {
             level = longer;
         }
         let found: FxHashSet<ConstantId> = found.into_iter().collect();
-        Ok(match found.len() > MOST_VALUES {
-            true => many(found.len()),
-            false => Extent::Few(found.into_iter().collect()),
-        })
+        if found.len() > MOST_VALUES {
+            return Ok(many(found.len()));
+        }
+        Ok(Extent::Few(found.into_iter().collect()))
     }
 }
 

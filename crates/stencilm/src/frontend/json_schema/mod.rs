@@ -8,6 +8,7 @@
 //! nothing, patterns that are none, keywords that cannot be enforced, schemas without a value.
 //! No assertion is ever ignored in silence.
 
+mod array_rules;
 mod array_states;
 mod arrays;
 mod assertions;
