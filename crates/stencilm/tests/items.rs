@@ -326,6 +326,16 @@ fn what_texts_leave_behind_is_dropped() {
 }
 
 #[test]
+fn what_is_no_array_of_different_items_may_be_another_one() {
+    check(
+        r#"{"oneOf": [{"type": "array", "items": {"type": "string"}, "uniqueItems": true},
+            {"type": "array", "items": {"type": "integer"}, "minItems": 1, "uniqueItems": true}]}"#,
+        &["[]", r#"["a"]"#, "[1, 2]"],
+        &["[1, 1]", r#"["a", "a"]"#, r#"["a", 1]"#],
+    );
+}
+
+#[test]
 fn few_values_run_out() {
     check(
         r#"{"type": "array", "items": {"enum": ["a", "b", 1]}, "uniqueItems": true}"#,

@@ -96,6 +96,7 @@ impl Schemas {
             contains,
             except: except.into(),
             unique: a.unique.or(b.unique),
+            repeats: a.repeats.or(b.repeats),
             refusal: a.refusal.or(b.refusal),
         };
         array.normal()
@@ -143,7 +144,13 @@ impl Schemas {
             let items: Box<[ConstantId]> = self.constants.items(known).into();
             outside.push(self.constant_array(&items));
         }
-        if array.unique.is_some() || array.refusal.is_some() {
+        if array.unique.is_some() {
+            outside.push(ArrayShape { min: 2, repeats: Some(refusal), ..any() });
+        }
+        if array.repeats.is_some() {
+            outside.push(ArrayShape { unique: Some(refusal.place), ..any() });
+        }
+        if array.refusal.is_some() {
             outside.push(ArrayShape { refusal: Some(refusal), ..any() });
         }
         outside
@@ -236,6 +243,7 @@ impl ArrayShape {
         if self.max <= 1 {
             self.unique = None;
         }
-        (self.min <= self.max).then_some(self)
+        let is_contrary = self.unique.is_some() && self.repeats.is_some();
+        (self.min <= self.max && !is_contrary).then_some(self)
     }
 }

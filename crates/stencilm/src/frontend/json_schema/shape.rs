@@ -108,6 +108,8 @@ pub(crate) struct ArrayShape {
     pub(crate) except: Arc<[ConstantId]>,
     /// Where the keyword stands that asks for different items.
     pub(crate) unique: Option<Place>,
+    /// Two items are equal, which cannot be enforced; nothing of it is left where items differ.
+    pub(crate) repeats: Option<Refusal>,
     pub(crate) refusal: Option<Refusal>,
 }
 
@@ -212,7 +214,7 @@ impl Shape {
     /// The first assertion that cannot be enforced.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
         let strings = self.strings.iter().filter_map(|string| string.refusal);
-        let arrays = self.arrays.iter().filter_map(|array| array.refusal);
+        let arrays = self.arrays.iter().filter_map(|array| array.refusal.or(array.repeats));
         strings.chain(arrays).next()
     }
 }
@@ -287,6 +289,7 @@ impl Default for ArrayShape {
             contains: Vec::new(),
             except: Arc::new([]),
             unique: None,
+            repeats: None,
             refusal: None,
         }
     }
