@@ -34,7 +34,7 @@ impl<'py> MaskBuffer<'py> {
                 None => set.fill(0),
             }
             padding.fill(0);
-            for &token in allowed.removed() {
+            for token in allowed.removed() {
                 set[token as usize / 32] &= !(1 << (token % 32));
             }
             for token in allowed.singles() {

@@ -74,7 +74,13 @@ impl ByteSet {
 
     /// The bytes in rising order.
     pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
-        (0..=u8::MAX).filter(|&byte| self.contains(byte))
+        let bytes = |(word, bits): (u8, &u64)| {
+            let rest = |&left: &u64| Some(left & (left - 1)).filter(|&left| left != 0);
+            let bits = Some(*bits).filter(|&bits| bits != 0);
+            std::iter::successors(bits, rest)
+                .map(move |left| word * 64 + u8::try_from(left.trailing_zeros()).unwrap_or(0))
+        };
+        (0..4).zip(&self.0).flat_map(bytes)
     }
 
     /// The four words, lowest bytes first.

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use smallvec::smallvec;
+
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId};
 use crate::mask::local::Local;
@@ -46,12 +48,13 @@ impl Tables {
             let both = base.iter().zip(short.pure().iter()).map(|(base, short)| base & short);
             inside.add_base(&both.collect::<Arc<[u32]>>());
         }
+        inside.remove(local.inside.cuts());
         let singles = local.inside.singles().iter().copied();
         inside.adds().extend(singles.filter(|&token| has(short.pure(), token)));
         let long: Vec<u32> = short.pure().iter().map(|word| !word).collect();
         let exits: Vec<TrieId> =
             local.exits.iter().filter_map(|&exit| self.tries.without(exit, &long)).collect();
-        let mut found = Found::sieved(after, inside, short);
+        let mut found = Found::sieved(after, inside, smallvec![short]);
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
         self.walk_all(id, FULL, &mut found)?;
         self.finish_walk(found).map(Some)

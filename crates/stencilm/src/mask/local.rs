@@ -2,15 +2,14 @@
 //! those that leave it. Kept for good: in the grammar's tables, and, for an expression without
 //! calls, in the store that all grammars share.
 
-use std::sync::Arc;
-
 use crate::error::Error;
-use crate::grammar::{Expr, ExprId, Spelling, UNBOUNDED};
+use crate::grammar::{Expr, ExprId, UNBOUNDED};
 use crate::mask::few::Few;
 use crate::mask::store::{LocalKey, SharedLocal};
 use crate::mask::tries::{FULL, TrieId};
-use crate::mask::walk::Found;
-use crate::mask::{Mask, MaskBuilder, Tables, has, insert};
+use crate::mask::walk::{BIG, Found};
+use crate::mask::{Mask, MaskBuilder, Tables};
+use crate::residual::names::NameRun;
 use crate::residual::places::Places;
 
 /// Local results inside each other: one for each call that a single token enters.
@@ -94,10 +93,7 @@ impl Tables {
         let is_over_tokens = self.residuals.is_over_tokens();
         match self.residuals.exprs.get(id) {
             Expr::Names { state, low, high, depth, other: true } if !is_over_tokens => {
-                let run = self.residuals.name_run(id).expect("it is a member name");
-                let declared = self.residuals.exprs.names(state, low, high, depth, false);
-                let others = self.residuals.other_names(run)?;
-                self.union_of_locals(&[declared, others], trie, after)
+                self.local_of_names(NameRun { state, low, high, depth, other: true }, trie, after)
             }
             Expr::Choice(list) => {
                 let members = self.residuals.exprs.list(list).to_vec();
@@ -110,7 +106,7 @@ impl Tables {
                 }
             }
             Expr::Seq(first, rest) => {
-                if let Some((first, rest)) = self.split(id) {
+                if let Some((first, rest)) = self.unroll(id).or_else(|| self.split(id, trie)) {
                     return self.local_of_two(first, rest, trie, after);
                 }
                 if trie == FULL
@@ -120,10 +116,10 @@ impl Tables {
                     return Ok(local);
                 }
                 if let Some(star) = self.star_of_names(first, rest)
-                    && self.tries.place(trie).0 == FULL
                     && !is_over_tokens
+                    && let Some(local) = self.local_without_names(first, star, rest, trie, after)?
                 {
-                    return self.local_without_names(first, star, rest, trie, after);
+                    return Ok(local);
                 }
                 self.walked_local(id, trie, after)
             }
@@ -132,17 +128,20 @@ impl Tables {
     }
 
     fn walked_local(&mut self, id: ExprId, trie: TrieId, after: Places) -> Result<Local, Error> {
-        if trie == FULL
-            && let Some(local) = self.sieved_local(id, after)?
-        {
-            return Ok(local);
+        if trie == FULL {
+            if let Some(local) = self.sieved_local(id, after)? {
+                return Ok(local);
+            }
+            if let Some(local) = self.local_like_loop(id, after)? {
+                return Ok(local);
+            }
         }
         let mut found = Found::new(after);
         self.walk_all(id, trie, &mut found)?;
         self.finish_walk(found)
     }
 
-    fn union_of_locals(
+    pub(super) fn union_of_locals(
         &mut self,
         members: &[ExprId],
         trie: TrieId,
@@ -190,19 +189,59 @@ impl Tables {
         Ok(self.finish_local(inside, exits))
     }
 
-    /// Where to cut a sequence so that the first half has no calls and many grammars have it:
-    /// after a loop and the literal that ends it.
-    fn split(&mut self, id: ExprId) -> Option<(ExprId, ExprId)> {
-        let exprs = &self.residuals.exprs;
-        let parts = exprs.spine(id);
-        if matches!(exprs.get(parts[0]), Expr::Bytes { .. } | Expr::OneOf { .. }) {
+    /// A repetition and what follows, if both begin with the same loop, as that loop and what follows
+    /// it: `(s a)* s b` is `s (a (s a)* s b | b)`. White space is looked at once then, and by all.
+    fn unroll(&mut self, id: ExprId) -> Option<(ExprId, ExprId)> {
+        let exprs = &mut self.residuals.exprs;
+        let Expr::Seq(first, after) = exprs.get(id) else { return None };
+        let Expr::Repeat { body, min, max } = exprs.get(first) else { return None };
+        let Expr::Seq(space, once) = exprs.get(body) else { return None };
+        let Expr::Seq(next, end) = exprs.get(after) else { return None };
+        let Expr::Repeat { body: character, .. } = exprs.get(space) else { return None };
+        if next != space || !matches!(exprs.get(character), Expr::Bytes1(_)) {
             return None;
         }
+        let max = if max == UNBOUNDED { max } else { max - 1 };
+        let more = exprs.repeat(body, min.saturating_sub(1), max);
+        let more = exprs.seq(&[once, more, after]);
+        let rest = if min == 0 { exprs.choice(&[more, end]) } else { more };
+        Some((space, rest))
+    }
+
+    /// Where to cut a sequence so that the first half has no calls and many grammars have it:
+    /// after white space, or after a loop and the literal that ends it.
+    fn split(&mut self, id: ExprId, trie: TrieId) -> Option<(ExprId, ExprId)> {
+        let exprs = &self.residuals.exprs;
+        let parts = exprs.spine(id);
+        let length = |part: ExprId| match exprs.get(part) {
+            Expr::Bytes { literal, from } => Some(exprs.literal(literal).len() - from as usize),
+            _ => None,
+        };
+        let is_space = |part: ExprId| {
+            matches!(exprs.get(part), Expr::Repeat { body, .. }
+                if matches!(exprs.get(body), Expr::Bytes1(_)))
+        };
         let call_free = parts.iter().take_while(|&&part| !exprs.has_calls(part)).count();
-        let literal = parts[..call_free]
-            .iter()
-            .position(|&part| matches!(exprs.get(part), Expr::Bytes { .. }));
+        match exprs.get(parts[0]) {
+            // The closing quote of a name, and all that comes before the value.
+            Expr::Bytes { .. }
+                if length(parts[0]) == Some(1)
+                    && (2..parts.len()).contains(&call_free)
+                    && (is_space(parts[call_free - 1])
+                        || length(parts[call_free - 1]).is_some())
+                    && self.tries.size(trie) > BIG =>
+            {
+                let first = self.residuals.exprs.seq(&parts[..call_free]);
+                let rest = self.residuals.exprs.seq(&parts[call_free..]);
+                return Some((first, rest));
+            }
+            Expr::Bytes { .. } | Expr::OneOf { .. } => return None,
+            _ => {}
+        }
+        let literal = parts[..call_free].iter().position(|&part| length(part).is_some());
         let cut = match literal {
+            Some(1) if length(parts[1]) == Some(1) => 2,
+            _ if is_space(parts[0]) => 1,
             Some(place) => place + 1,
             None => call_free,
         };
@@ -218,139 +257,5 @@ impl Tables {
         }
         // A normal form may have joined the halves again.
         (first != id && rest != id).then_some((first, rest))
-    }
-
-    /// The star of any text that `first` is but for some names, if `rest` is the closing quote.
-    fn star_of_names(&mut self, first: ExprId, rest: ExprId) -> Option<ExprId> {
-        let exprs = &mut self.residuals.exprs;
-        if rest != exprs.bytes(b"\"") {
-            return None;
-        }
-        let Expr::And(list) = exprs.get(first) else {
-            return None;
-        };
-        let &[a, b] = exprs.list(list) else {
-            return None;
-        };
-        let star = exprs.any_text(Spelling::JsonCanonical);
-        let other = if a == star { b } else { a };
-        let Expr::Not(names) = exprs.get(other) else {
-            return None;
-        };
-        let is_list =
-            matches!(exprs.get(names), Expr::OneOf { .. } | Expr::Bytes { .. } | Expr::Empty);
-        ((a == star || b == star) && is_list).then_some(star)
-    }
-
-    /// A text without some names is the text's result less the tokens that go through a name.
-    fn local_without_names(
-        &mut self,
-        text: ExprId,
-        star: ExprId,
-        quote: ExprId,
-        trie: TrieId,
-        after: Places,
-    ) -> Result<Local, Error> {
-        let all = self.residuals.exprs.seq2(star, quote);
-        let all = self.local(all, trie, after)?;
-        let mut removed = vec![0; self.vocabulary.words()];
-        let mut is_touched = false;
-        let (_, node) = self.tries.place(trie);
-        let vocabulary = self.vocabulary.clone();
-        for name in self.refused_names(text) {
-            let mut at = Some(node);
-            for &byte in name.iter().chain(b"\"") {
-                at = at.and_then(|at| {
-                    if at == 0 {
-                        vocabulary.root_child(byte)
-                    } else {
-                        vocabulary.trie().child(at, byte)
-                    }
-                });
-            }
-            for &token in at.map_or(&[][..], |at| vocabulary.trie().tokens_below(at)) {
-                insert(&mut removed, token);
-                is_touched = true;
-            }
-        }
-        if !is_touched {
-            return Ok(all);
-        }
-        let mut inside = MaskBuilder::default();
-        if let Some(base) = &all.inside.base {
-            let is_cut = base.iter().zip(&removed).any(|(base, removed)| base & removed != 0);
-            let cut = || base.iter().zip(&removed).map(|(base, removed)| base & !removed).collect();
-            inside.add_base(&if is_cut { cut() } else { base.clone() });
-        }
-        let adds = all.inside.adds.iter().copied();
-        inside.adds().extend(adds.filter(|&token| !has(&removed, token)));
-        let exits: Few<TrieId> =
-            all.exits.iter().filter_map(|&exit| self.tries.without(exit, &removed)).collect();
-        let inside = inside.finish(self.vocabulary.words());
-        self.count_mask(&inside, true);
-        Ok(Local { inside, exits })
-    }
-
-    fn refused_names(&self, text: ExprId) -> Vec<Vec<u8>> {
-        let exprs = &self.residuals.exprs;
-        let Expr::And(list) = exprs.get(text) else {
-            return Vec::new();
-        };
-        let mut names = Vec::new();
-        for &member in exprs.list(list) {
-            let Expr::Not(body) = exprs.get(member) else { continue };
-            match exprs.get(body) {
-                Expr::Empty => names.push(Vec::new()),
-                Expr::Bytes { literal, from } => {
-                    names.push(exprs.literal(literal)[from as usize..].to_vec());
-                }
-                Expr::OneOf { literals, low, high, depth } => {
-                    let run = &exprs.literal_ids(literals)[low as usize..high as usize];
-                    names
-                        .extend(run.iter().map(|&id| exprs.literal(id)[depth as usize..].to_vec()));
-                }
-                _ => {}
-            }
-        }
-        names
-    }
-
-    /// A loop over many characters: the tokens made of them at once, the others by a walk.
-    fn sieved_local(&mut self, id: ExprId, after: Places) -> Result<Option<Local>, Error> {
-        let Some(lead) = self.residuals.leading_loop(id) else {
-            return Ok(None);
-        };
-        if after.goes_on() && !lead.is_guarded {
-            return Ok(None);
-        }
-        if !lead.is_wide || !self.residuals.loop_completes(id, after)? {
-            return Ok(None);
-        }
-        let vocabulary = self.vocabulary.clone();
-        let max = (lead.max != UNBOUNDED).then_some(lead.max);
-        let store = self.store.clone();
-        let base = store.sieve(&vocabulary, &lead.class, max);
-        // Longer tokens of these characters are refused for sure, or must be walked too.
-        let cut =
-            if lead.is_exact { store.sieve(&vocabulary, &lead.class, None) } else { base.clone() };
-        let reach = cut.rest_depth();
-        let alike = self.residuals.clip_to(id, reach);
-        if alike != id && lead.is_exact && !self.residuals.is_over_tokens() {
-            let other = self.residuals.leading_loop(alike);
-            let is_same = other.is_some_and(|other| other.class == lead.class && other.is_exact);
-            let local = self.local(alike, FULL, after)?;
-            let unbounded = store.sieve(&vocabulary, &lead.class, None);
-            let has_all = |base: &Arc<[u32]>| Arc::ptr_eq(base, unbounded.pure());
-            if is_same && local.inside.base.as_ref().is_some_and(has_all) {
-                let inside =
-                    Mask { base: Some(base.pure().clone()), adds: local.inside.adds.clone() };
-                return Ok(Some(Local { inside, exits: local.exits }));
-            }
-        }
-        let mut inside = MaskBuilder::default();
-        inside.add_base(base.pure());
-        let mut found = Found::sieved(after, inside, cut);
-        self.walk_all(id, FULL, &mut found)?;
-        self.finish_walk(found).map(Some)
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Tables {
     pub(super) first_views: FxHashMap<(ExprId, Places), ViewId>,
     pub(super) next_views: FxHashMap<(ViewId, ExprId, Places), ViewId>,
     pub(super) unions: FxHashMap<Box<[ViewId]>, Arc<Mask>>,
+    /// A bit for each token, all of them zero between two questions.
+    pub(super) marks: Vec<u32>,
     /// Trie nodes that may still be walked for the mask in the making.
     pub(super) work: usize,
     /// Local results in the making, one inside the other.
@@ -55,6 +57,7 @@ impl Tables {
             first_views: FxHashMap::default(),
             next_views: FxHashMap::default(),
             unions: FxHashMap::default(),
+            marks: Vec::new(),
             work: 0,
             depth: 0,
             mask_bytes: 0,

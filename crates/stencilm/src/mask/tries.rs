@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::grammar::{ContentHash, HashKey};
 use crate::mask::few::Few;
+use crate::mask::has;
 use crate::vocab::{Trie, Vocabulary};
 
 /// A subtree of bigger tries stays where it is; smaller ones are merged into one.
@@ -78,6 +79,17 @@ impl Tries {
     /// The trie that `id` is in; none for that of the vocabulary.
     pub(crate) fn trie(&self, id: TrieId) -> Option<Arc<Trie>> {
         self.handles[id.0 as usize].trie.clone()
+    }
+
+    /// The same, for a look at it.
+    pub(crate) fn trie_ref(&self, id: TrieId) -> &Trie {
+        self.handles[id.0 as usize].trie.as_deref().unwrap_or(self.vocabulary.trie())
+    }
+
+    /// How many nodes the endings have.
+    pub(crate) fn size(&self, id: TrieId) -> u32 {
+        let (whole, node) = self.place(id);
+        self.size_below(whole, node)
     }
 
     /// What the endings are, in one hash.
@@ -159,8 +171,18 @@ impl Tries {
         result
     }
 
+    /// How many endings of `id` belong to marked tokens.
+    pub(crate) fn count(&self, id: TrieId, marks: &[u32]) -> usize {
+        let (whole, node) = self.place(id);
+        let below = self.trie_ref(whole).tokens_strictly_below(node);
+        below.iter().filter(|&&token| has(marks, token)).count()
+    }
+
     /// The endings of `id` without some tokens; none if nothing is left.
     pub(crate) fn without(&mut self, id: TrieId, removed: &[u32]) -> Option<TrieId> {
+        if self.count(id, removed) == 0 {
+            return Some(id);
+        }
         let (whole, node) = self.place(id);
         let arc = self.trie(whole);
         let vocabulary = self.vocabulary.clone();

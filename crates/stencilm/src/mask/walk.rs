@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::error::Error;
 use crate::grammar::{ExprId, RuleId};
 use crate::mask::few::Few;
@@ -12,18 +14,25 @@ use crate::mask::{Mask, MaskBuilder, Tables};
 use crate::residual::calls::Callee;
 use crate::residual::names::NameRun;
 use crate::residual::places::Places;
-use crate::vocab::{Sieve, Trie};
+use crate::vocab::{IndexedTrie, Node, Sieve, Trie};
 
 /// Subtrees with fewer nodes are walked without asking whether they could be taken whole.
 const SMALL: u32 = 12;
+
+/// So few bytes are looked for among the children, instead of the children among them.
+const FEW_BYTES: u32 = 8;
+
+/// Bigger tries are worth a look at what other results tell of them.
+pub(super) const BIG: u32 = 64;
 
 /// What a walk comes upon.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) inside: MaskBuilder,
     after: Places,
-    /// Tokens that a sieve has let through are in the mask already, and lead nowhere else.
-    sieve: Option<Arc<Sieve>>,
+    /// Tokens that a sieve has let through are in the mask already, or in none, and lead nowhere
+    /// else.
+    sieves: SmallVec<[Arc<Sieve>; 3]>,
     exits: Vec<(TrieId, u32)>,
     entered: Vec<(Entered, TrieId, u32)>,
 }
@@ -33,14 +42,18 @@ pub(super) struct Found {
 enum Entered {
     /// A rule, and what remains after it.
     Rule(RuleId, ExprId),
-    /// An expression with member names.
+    /// An expression with a result of its own.
     Expr(ExprId),
 }
 
 impl Found {
-    /// What is known already; only what `sieve` holds back is to be walked.
-    pub(super) fn sieved(after: Places, inside: MaskBuilder, sieve: Arc<Sieve>) -> Self {
-        Self { inside, sieve: Some(sieve), ..Self::new(after) }
+    /// What is known already; only what all of `sieves` hold back is to be walked.
+    pub(super) fn sieved(
+        after: Places,
+        inside: MaskBuilder,
+        sieves: SmallVec<[Arc<Sieve>; 3]>,
+    ) -> Self {
+        Self { inside, sieves, ..Self::new(after) }
     }
 
     /// Exits that are known already.
@@ -52,7 +65,7 @@ impl Found {
         Self {
             inside: MaskBuilder::default(),
             after,
-            sieve: None,
+            sieves: SmallVec::new(),
             exits: Vec::new(),
             entered: Vec::new(),
         }
@@ -73,22 +86,34 @@ impl Tables {
         if let Some(run) = self.residuals.name_run(id).filter(|_| !is_over_tokens) {
             return self.walk_names(run, whole, node, found);
         }
-        if whole == FULL && node == 0 {
-            let vocabulary = self.vocabulary.clone();
-            let nothing = self.residuals.exprs.nothing();
-            for byte in self.residuals.live_first_bytes(id)?.iter() {
-                if let Some(child) = vocabulary.root_child(byte)
-                    && self.residuals.step(id, byte)? != nothing
-                {
-                    self.walk(id, FULL, child, vocabulary.trie().end(child), found)?;
-                }
-            }
-            return Ok(());
+        let mut todo = Vec::new();
+        if whole != FULL || !self.add_children(id, node, &mut todo)? {
+            todo.push((id, node + 1, self.tries.trie_ref(whole).end(node)));
         }
-        let arc = self.tries.trie(whole);
+        self.walk_ranges(todo, whole, found)
+    }
+
+    /// Adds the children of a node of the vocabulary's trie, with the ends of their subtrees, that go
+    /// on with a text of `id`. False if it has no list of its children.
+    fn add_children(
+        &mut self,
+        id: ExprId,
+        node: u32,
+        todo: &mut Vec<(ExprId, u32, u32)>,
+    ) -> Result<bool, Error> {
         let vocabulary = self.vocabulary.clone();
-        let end = arc.as_deref().unwrap_or(vocabulary.trie()).end(node);
-        self.walk(id, whole, node + 1, end, found)
+        let trie = vocabulary.indexed_trie();
+        let Some((bytes, children)) = trie.children_of(node) else { return Ok(false) };
+        self.spend(bytes.len())?;
+        let live = self.residuals.live_first_bytes(id)?;
+        let mut add = |child| todo.push((id, child, trie.trie().end(child)));
+        if live.len() < FEW_BYTES {
+            live.iter().filter_map(|byte| trie.child(node, byte)).for_each(&mut add);
+        } else {
+            let with_children = bytes.iter().zip(children);
+            with_children.filter(|(byte, _)| live.contains(**byte)).for_each(|(_, &it)| add(it));
+        }
+        Ok(true)
     }
 
     /// Walks the nodes `from..to` of a whole trie, siblings and all below them, along `id`.
@@ -100,74 +125,90 @@ impl Tables {
         to: u32,
         found: &mut Found,
     ) -> Result<(), Error> {
+        self.walk_ranges(vec![(id, from, to)], whole, found)
+    }
+
+    /// The same for many ranges of nodes, each along an expression of its own.
+    pub(super) fn walk_ranges(
+        &mut self,
+        mut todo: Vec<(ExprId, u32, u32)>,
+        whole: TrieId,
+        found: &mut Found,
+    ) -> Result<(), Error> {
         let arc = self.tries.trie(whole);
         let vocabulary = self.vocabulary.clone();
         let trie: &Trie = arc.as_deref().unwrap_or(vocabulary.trie());
-        let (bytes, ends) = (trie.bytes(), trie.ends());
-        let (starts, tokens) = (trie.token_starts(), trie.tokens());
+        let (nodes, tokens) = (trie.nodes(), trie.tokens());
         let (nothing, empty) = (self.residuals.exprs.nothing(), self.residuals.exprs.empty());
         let is_over_tokens = self.residuals.is_over_tokens();
-        let sieve = if whole == FULL { found.sieve.clone() } else { None };
+        let sieves = if whole == FULL { found.sieves.clone() } else { SmallVec::new() };
         let mut above: Vec<(u32, ExprId)> = Vec::with_capacity(16);
-        let mut top = (u32::MAX, id);
-        let mut node = from;
-        let mut walked = 0;
-        while node < to {
-            while top.0 <= node {
-                top = above.pop().expect("the first entry never ends");
-            }
-            let at = node as usize;
-            let end = ends[at];
-            walked += 1;
-            let rest = match self.residuals.known_step(top.1, bytes[at]) {
-                Some(rest) => rest,
-                None => self.residuals.step(top.1, bytes[at])?,
-            };
-            if rest == nothing {
-                node = end;
-                continue;
-            }
-            let here = &tokens[starts[at] as usize..starts[at + 1] as usize];
-            if !here.is_empty() && self.residuals.completes(rest, found.after)? {
-                found.inside.adds().extend_from_slice(here);
-            }
-            if end > node + 1 {
-                let below = starts[at + 1]..starts[end as usize];
-                if let Some(sieve) = &sieve
-                    && !sieve.has_rest_between(below.start, below.end)
-                {
+        while let Some((id, from, to)) = todo.pop() {
+            let mut top = (u32::MAX, id);
+            above.clear();
+            let mut node = from;
+            let mut walked = 0;
+            while node < to {
+                while top.0 <= node {
+                    top = above.pop().expect("the first entry never ends");
+                }
+                let at = node as usize;
+                let Node { end, tokens: start, byte } = nodes[at];
+                walked += 1;
+                let rest = match self.residuals.known_step(top.1, byte) {
+                    Some(rest) => rest,
+                    None => self.residuals.step(top.1, byte)?,
+                };
+                if rest == nothing {
                     node = end;
                     continue;
                 }
-                if end - node > SMALL && whole == FULL && self.takes_all_below(rest, node, found)? {
-                    let below = below.start as usize..below.end as usize;
-                    found.inside.adds().extend_from_slice(&tokens[below]);
-                    node = end;
-                    continue;
+                let below = nodes[at + 1].tokens;
+                let here = &tokens[start as usize..below as usize];
+                if !here.is_empty() && self.residuals.completes(rest, found.after)? {
+                    found.inside.adds().extend_from_slice(here);
                 }
-                if found.after.goes_on() && self.residuals.exprs.is_nullable(rest) {
-                    found.exits.push((whole, node));
-                }
-                if let Some(run) = self.residuals.name_run(rest).filter(|_| !is_over_tokens) {
-                    if run.other {
-                        found.entered.push((Entered::Expr(rest), whole, node));
-                    } else {
-                        self.walk_names(run, whole, node, found)?;
+                if end > node + 1 {
+                    let below = below..nodes[end as usize].tokens;
+                    if sieves.iter().any(|sieve| !sieve.has_rest_between(below.start, below.end)) {
+                        node = end;
+                        continue;
                     }
-                    node = end;
-                    continue;
+                    if end - node > SMALL
+                        && whole == FULL
+                        && self.takes_all_below(rest, node, found)?
+                    {
+                        let below = below.start as usize..below.end as usize;
+                        found.inside.adds().extend_from_slice(&tokens[below]);
+                        node = end;
+                        continue;
+                    }
+                    if found.after.goes_on() && self.residuals.exprs.is_nullable(rest) {
+                        found.exits.push((whole, node));
+                    }
+                    if let Some(run) = self.residuals.name_run(rest).filter(|_| !is_over_tokens) {
+                        if run.other {
+                            found.entered.push((Entered::Expr(rest), whole, node));
+                        } else {
+                            self.walk_names(run, whole, node, found)?;
+                        }
+                        node = end;
+                        continue;
+                    }
+                    self.enter(rest, whole, node, found);
+                    let is_wide = whole == FULL && end - node > IndexedTrie::FEWEST_BELOW;
+                    if rest == empty || (is_wide && self.add_children(rest, node, &mut todo)?) {
+                        node = end;
+                        continue;
+                    }
+                    above.push(top);
+                    top = (end, rest);
                 }
-                self.enter(rest, whole, node, found);
-                if rest == empty {
-                    node = end;
-                    continue;
-                }
-                above.push(top);
-                top = (end, rest);
+                node += 1;
             }
-            node += 1;
+            self.spend(walked)?;
         }
-        self.spend(walked)
+        Ok(())
     }
 
     /// Whether all tokens below a node of the vocabulary's trie stay inside the loop that `id`
@@ -232,8 +273,12 @@ impl Tables {
                             if found.after.goes_on() && exprs.is_nullable(after) {
                                 found.exits.push((whole, child));
                             }
-                            self.enter(after, whole, child, found);
-                            self.walk(after, whole, child + 1, end, found)?;
+                            if whole == FULL && end - child > BIG {
+                                found.entered.push((Entered::Expr(after), whole, child));
+                            } else {
+                                self.enter(after, whole, child, found);
+                                self.walk(after, whole, child + 1, end, found)?;
+                            }
                         }
                     }
                 }
@@ -312,7 +357,7 @@ impl Tables {
         Local { inside, exits }
     }
 
-    fn finish_mask(&mut self, builder: MaskBuilder) -> Mask {
+    pub(super) fn finish_mask(&mut self, builder: MaskBuilder) -> Mask {
         let had = builder.base.as_ref().map(Arc::as_ptr);
         let mask = builder.finish(self.vocabulary.words());
         if mask.base.as_ref().map(Arc::as_ptr) != had {
@@ -321,7 +366,7 @@ impl Tables {
         mask
     }
 
-    fn spend(&mut self, nodes: usize) -> Result<(), Error> {
+    pub(super) fn spend(&mut self, nodes: usize) -> Result<(), Error> {
         match self.work.checked_sub(nodes) {
             Some(left) => {
                 self.work = left;

@@ -48,7 +48,7 @@ impl Allowed {
             Some(choices) => choices.mask.write(out),
             None => out.fill(0),
         }
-        for &id in self.removed() {
+        for &id in self.forbidden() {
             out[id as usize / 32] &= !(1 << (id % 32));
         }
         for &id in self.stops() {
@@ -57,24 +57,29 @@ impl Allowed {
     }
 
     /// The dense part of the set, one bit a token; none if all of it is in [`singles`](Self::singles).
-    /// The tokens in [`removed`](Self::removed) are none of the set.
+    /// The tokens in [`removed`](Self::removed) are none of it.
     #[must_use]
     pub fn base(&self) -> Option<&[u32]> {
         self.choices.as_ref().and_then(|choices| choices.mask.base())
     }
 
-    /// Tokens of the dense part that may not come after all, sorted.
-    #[must_use]
-    pub fn removed(&self) -> &[u32] {
-        self.choices.as_ref().map_or(&[], |choices| &choices.removed)
+    /// Tokens of the dense part that may not come after all.
+    pub fn removed(&self) -> impl Iterator<Item = u32> + '_ {
+        let cuts = self.choices.as_ref().map_or(&[][..], |choices| choices.mask.cuts());
+        cuts.iter().chain(self.forbidden()).copied()
     }
 
     /// The tokens beside the dense part.
     pub fn singles(&self) -> impl Iterator<Item = u32> + '_ {
         let adds = self.choices.as_ref().map_or(&[][..], |choices| choices.mask.singles());
-        let removed = self.removed();
-        let is_in = move |id: &&u32| removed.is_empty() || removed.binary_search(id).is_err();
+        let forbidden = self.forbidden();
+        let is_in = move |id: &&u32| forbidden.is_empty() || forbidden.binary_search(id).is_err();
         adds.iter().filter(is_in).chain(self.stops()).copied()
+    }
+
+    /// Tokens of the mask that its names forbid, sorted.
+    fn forbidden(&self) -> &[u32] {
+        self.choices.as_ref().map_or(&[], |choices| &choices.removed)
     }
 
     fn stops(&self) -> &[u32] {

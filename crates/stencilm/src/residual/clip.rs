@@ -64,22 +64,6 @@ impl Residuals {
         Ok(clipped)
     }
 
-    /// `id` with counters beyond `reach` characters taken as unbounded, where it is a counted
-    /// class of characters, or a sequence that begins with one.
-    pub(crate) fn clip_to(&mut self, id: ExprId, reach: u32) -> ExprId {
-        match self.exprs.get(id) {
-            Expr::Repeat { body, min, max } if self.is_character(body) => {
-                let (min, max) = (min.min(reach + 1), if max > reach { UNBOUNDED } else { max });
-                self.exprs.repeat(body, min, max)
-            }
-            Expr::Seq(first, rest) => {
-                let clipped = self.clip_to(first, reach);
-                if clipped == first { id } else { self.exprs.seq2(clipped, rest) }
-            }
-            _ => id,
-        }
-    }
-
     fn clip_sequence(&mut self, id: ExprId) -> Result<ExprId, Error> {
         let mut heads = Vec::with_capacity(PARTS);
         let mut at = id;

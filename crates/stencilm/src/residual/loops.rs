@@ -116,9 +116,13 @@ impl Residuals {
     /// token lasts, and finitely many refused texts leave an unbounded loop alive.
     fn loop_of_and(&mut self, members: &[ExprId], fuel: &mut u32) -> Option<Loop> {
         let mut met: Option<Loop> = None;
+        let mut refuses_many = false;
         for &member in members {
             let part = match self.exprs.get(member) {
-                Expr::Not(body) if self.is_finite(body) => continue,
+                Expr::Not(body) => {
+                    refuses_many |= !self.is_finite(body);
+                    continue;
+                }
                 Expr::Repeat { .. } => self.find_loop(member, fuel)?,
                 Expr::Seq(..) => {
                     let part = self.find_loop(member, fuel)?;
@@ -139,6 +143,9 @@ impl Residuals {
             });
         }
         let met = met?;
+        if refuses_many {
+            return self.loop_before_refused(members, met);
+        }
         // A bounded loop may run into a text that a conjunct still needs: only the walk knows.
         let is_plain = members
             .iter()
@@ -151,6 +158,41 @@ impl Residuals {
             return None;
         }
         Some(Loop { is_exact: true, ..met })
+    }
+
+    /// A loop beside refused texts: shorter texts than those are texts of it.
+    fn loop_before_refused(&mut self, members: &[ExprId], met: Loop) -> Option<Loop> {
+        let (mut shortest, mut escapes) = (UNBOUNDED, 0);
+        for &member in members {
+            match self.exprs.get(member) {
+                Expr::Repeat { min: 0, .. } => {}
+                Expr::Not(body) if self.lacks_some_of(body, &met) => escapes += 1,
+                Expr::Not(body) => shortest = shortest.min(self.shape(body).shortest),
+                _ => return None,
+            }
+        }
+        if self.is_over_tokens() || (escapes > 0 && met.max != UNBOUNDED) {
+            return None;
+        }
+        let max = match shortest {
+            UNBOUNDED => met.max,
+            // One more character each leads out of the texts of too few characters.
+            _ => met.max.min(shortest.checked_sub(1 + escapes)?),
+        };
+        (max > 1 && !met.class.is_empty()).then(|| Loop::new(met.class, max, max == UNBOUNDED))
+    }
+
+    /// Whether `body` is characters of a class that lacks some of an endless loop's: whatever came,
+    /// one of them leads out of it.
+    fn lacks_some_of(&self, body: ExprId, met: &Loop) -> bool {
+        let class = match self.exprs.get(body) {
+            Expr::Repeat { body, .. } => match self.exprs.get(body) {
+                Expr::Chars { class, .. } => class,
+                _ => return false,
+            },
+            _ => return false,
+        };
+        met.max == UNBOUNDED && !met.class.difference(self.exprs.class(class)).is_empty()
     }
 
     /// The characters that stand for themselves in a loop's body, and whether nothing else is
@@ -181,7 +223,7 @@ impl Residuals {
     }
 
     /// Whether no text of `id` begins with a character of `class`, and it is not empty.
-    pub(super) fn begins_outside(&mut self, id: ExprId, class: &CharSet) -> bool {
+    pub(crate) fn begins_outside(&mut self, id: ExprId, class: &CharSet) -> bool {
         let mut at = id;
         loop {
             let (first, rest) = match self.exprs.get(at) {

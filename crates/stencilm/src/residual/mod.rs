@@ -219,14 +219,29 @@ impl Residuals {
         Ok(self.partitions.representatives(partition))
     }
 
-    /// The bytes that some text of `id` may begin with, and maybe more.
+    /// The bytes that some text of `id` begins with.
+    ///
+    /// # Errors
+    /// A limit.
     pub(crate) fn live_first_bytes(&mut self, id: ExprId) -> Result<ByteSet, Error> {
         self.check_size()?;
         self.open_steps(id)?;
-        Ok(match self.steps[id.0 as usize] {
-            Steps::One { byte, .. } => std::iter::once(byte).collect(),
-            Steps::Unknown | Steps::Table { .. } => ByteSet::ALL,
-        })
+        let (partition, base) = match self.steps[id.0 as usize] {
+            Steps::One { byte, .. } => return Ok(std::iter::once(byte).collect()),
+            Steps::Table { partition, base } => (partition, base),
+            Steps::Unknown => unreachable!("they were opened"),
+        };
+        let nothing = self.exprs.nothing();
+        let mut is_live = [false; 256];
+        for byte in self.partitions.representatives(partition) {
+            let class = self.partitions.class(partition, byte);
+            let target = match self.targets[(base + class) as usize] {
+                UNKNOWN => self.find_step(id, byte)?,
+                target => ExprId(target),
+            };
+            is_live[class as usize] = target != nothing;
+        }
+        Ok(self.partitions.bytes_of(partition, &is_live))
     }
 
     /// The body of a rule, without the parts that cannot match.

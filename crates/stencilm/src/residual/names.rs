@@ -224,6 +224,16 @@ impl Residuals {
         }
     }
 
+    /// Any name in this place, and what follows one outside the list, as an expression without
+    /// [`Expr::Names`].
+    pub(crate) fn any_names(&mut self, run: NameRun) -> Result<ExprId, Error> {
+        let names = self.names_of(run.state);
+        let text = self.other_text(names, run)?;
+        let quote = self.exprs.bytes(b"\"");
+        let name = self.exprs.seq2(text, quote);
+        self.followed_by_other(run.state, name)
+    }
+
     /// The names outside the list alone, as an expression without [`Expr::Names`].
     pub(crate) fn other_names(&mut self, run: NameRun) -> Result<ExprId, Error> {
         let names = self.names_of(run.state);

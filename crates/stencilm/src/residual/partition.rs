@@ -45,6 +45,12 @@ impl Partitions {
             .collect()
     }
 
+    /// The bytes of some classes.
+    pub(crate) fn bytes_of(&self, id: PartitionId, classes: &[bool; 256]) -> ByteSet {
+        let of = &self.items[id.0 as usize].classes;
+        (0..=u8::MAX).filter(|&byte| classes[usize::from(of[usize::from(byte)])]).collect()
+    }
+
     /// All bytes alike.
     pub(crate) fn whole(&mut self) -> PartitionId {
         if self.items.is_empty() {

@@ -28,10 +28,10 @@ pub struct Below {
 impl Below {
     /// Adds the nodes `from..to` and their tokens; characters are those of whole tokens.
     fn add_nodes(&mut self, trie: &Trie, characters: &Characters, from: u32, to: u32) {
-        let (from, to) = (from as usize, to as usize);
-        trie.bytes()[from..to].iter().for_each(|&byte| self.bytes.insert(byte));
-        let starts = trie.token_starts();
-        for &id in &trie.tokens()[starts[from] as usize..starts[to] as usize] {
+        let nodes = &trie.nodes()[from as usize..to as usize];
+        nodes.iter().for_each(|node| self.bytes.insert(node.byte));
+        let tokens = trie.token_start(from) as usize..trie.token_start(to) as usize;
+        for &id in &trie.tokens()[tokens] {
             self.chars = self.chars.max(characters.count(id));
             self.has_partial |= characters.is_partial(id);
         }
@@ -79,10 +79,9 @@ impl BelowIndex {
         let mut entries: Vec<Below> = Vec::new();
         // Stored nodes that wait for their parent, the first one last.
         let mut waiting: Vec<(u32, Below)> = Vec::new();
-        let starts = trie.token_starts();
         for node in (0..trie.len()).rev() {
             let end = trie.end(node);
-            if starts[end as usize] - starts[node as usize + 1] < FEWEST_TOKENS {
+            if trie.token_start(end) - trie.token_start(node + 1) < FEWEST_TOKENS {
                 continue;
             }
             let mut below = Below { bytes: ByteSet::EMPTY, chars: 0, has_partial: false };

@@ -9,6 +9,7 @@ mod bit_rows;
 mod bits;
 mod characters;
 mod file;
+mod indexed_trie;
 mod items;
 mod points;
 mod quoted;
@@ -26,10 +27,12 @@ use crate::{
 };
 
 pub use below::Below;
+pub use indexed_trie::IndexedTrie;
 pub use items::{Joint, Joints};
-pub use quoted::{IndexedTrie, Quoted, Rejoined};
+pub use quoted::{Quoted, Rejoined};
 pub use sieve::Sieve;
 pub use tiling::Tiling;
+pub(crate) use trie::Node;
 pub use trie::Trie;
 
 use below::BelowIndex;
@@ -114,7 +117,7 @@ impl Vocabulary {
                 spellable.insert(trie.byte(child));
             }
         }
-        let used = trie.bytes().iter().skip(1).copied().collect();
+        let used = (1..trie.len()).map(|node| trie.byte(node)).collect();
         let characters = Characters::of(&texts);
         // As the texts lie in memory.
         let all = || (0..texts.len()).map(|id| texts.of(id));
@@ -197,7 +200,7 @@ impl Vocabulary {
         self.trie.trie()
     }
 
-    /// The trie with an index of its root's children.
+    /// The trie with an index of its widest nodes' children.
     #[must_use]
     pub fn indexed_trie(&self) -> &IndexedTrie {
         &self.trie

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::vocab::indexed_trie::IndexedTrie;
 use crate::vocab::texts::Texts;
 use crate::vocab::trie::Trie;
 
@@ -13,57 +14,6 @@ pub struct Quoted {
     opening: Box<[u32]>,
     repeated: Box<[u32]>,
     rejoined: Box<[Rejoined]>,
-}
-
-/// A trie whose root's children are found at once.
-#[derive(Debug)]
-pub struct IndexedTrie {
-    trie: Trie,
-    root: Box<[Option<u32>; 256]>,
-}
-
-impl IndexedTrie {
-    pub(super) fn new(trie: Trie) -> Self {
-        let mut root = Box::new([None; 256]);
-        for child in trie.children(0) {
-            root[usize::from(trie.byte(child))] = Some(child);
-        }
-        Self { trie, root }
-    }
-
-    /// The trie.
-    #[must_use]
-    pub fn trie(&self) -> &Trie {
-        &self.trie
-    }
-
-    /// The child of `node` that goes on with `byte`.
-    #[must_use]
-    #[inline]
-    pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
-        if node == 0 { self.root[usize::from(byte)] } else { self.trie.child(node, byte) }
-    }
-
-    /// The children of `node` that go on with one of some rising bytes, with what comes with these.
-    pub fn meet<T>(
-        &self,
-        node: u32,
-        bytes: impl Iterator<Item = (u8, T)>,
-    ) -> impl Iterator<Item = (u32, u8, T)> {
-        let mut children = self.trie.children(node).peekable();
-        bytes.filter_map(move |(byte, with)| {
-            if node == 0 {
-                return self.root[usize::from(byte)].map(|child| (child, byte, with));
-            }
-            while children.next_if(|&child| self.trie.byte(child) < byte).is_some() {}
-            let child = children.next_if(|&child| self.trie.byte(child) == byte)?;
-            Some((child, byte, with))
-        })
-    }
-
-    pub(super) fn size_in_bytes(&self) -> usize {
-        size_of_val(&*self.root) + self.trie.size_in_bytes()
-    }
 }
 
 /// A token that may end one name and has another, or the beginning of one, behind it.

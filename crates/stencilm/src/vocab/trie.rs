@@ -25,14 +25,22 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trie {
     // Invariant: a node stands right before its first child; the children of a node have
-    // strictly rising bytes. The root's byte is 0 and means nothing.
-    bytes: Box<[u8]>,
-    // Invariant: one past the node's subtree.
-    ends: Box<[u32]>,
-    // Invariant: one more than there are nodes, rising; the last is the number of tokens.
-    token_starts: Box<[u32]>,
+    // strictly rising bytes. The root's byte is 0 and means nothing. One more than there are nodes:
+    // the last has no byte, no end, and the number of tokens.
+    nodes: Box<[Node]>,
     // Invariant: rising and distinct within a node.
     tokens: Box<[u32]>,
+}
+
+/// What a walk reads of a node, side by side: its place in memory is what a look at it costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Node {
+    /// One past the node's subtree.
+    pub(crate) end: u32,
+    /// Where the node's tokens start. Rising.
+    pub(crate) tokens: u32,
+    /// The last byte of the node's text.
+    pub(crate) byte: u8,
 }
 
 impl Default for Trie {
@@ -142,27 +150,15 @@ impl Trie {
         builder.finish()
     }
 
-    /// The trie in these arrays, which a builder has made.
-    pub(crate) fn from_arrays(
-        bytes: Vec<u8>,
-        ends: Vec<u32>,
-        token_starts: Vec<u32>,
-        tokens: Vec<u32>,
-    ) -> Self {
-        debug_assert_eq!(bytes.len(), ends.len());
-        debug_assert_eq!(bytes.len() + 1, token_starts.len());
-        Self {
-            bytes: bytes.into(),
-            ends: ends.into(),
-            token_starts: token_starts.into(),
-            tokens: tokens.into(),
-        }
+    /// The trie of these nodes, which a builder has made.
+    pub(crate) fn from_arrays(nodes: Vec<Node>, tokens: Vec<u32>) -> Self {
+        Self { nodes: nodes.into(), tokens: tokens.into() }
     }
 
     /// The number of nodes, the root included.
     #[must_use]
     pub fn len(&self) -> u32 {
-        self.ends[0]
+        self.nodes[0].end
     }
 
     /// Whether there is no token in it.
@@ -175,14 +171,14 @@ impl Trie {
     #[must_use]
     #[inline]
     pub fn byte(&self, node: u32) -> u8 {
-        self.bytes[node as usize]
+        self.nodes[node as usize].byte
     }
 
     /// One past the last node of the node's subtree.
     #[must_use]
     #[inline]
     pub fn end(&self, node: u32) -> u32 {
-        self.ends[node as usize]
+        self.nodes[node as usize].end
     }
 
     /// The tokens that spell the node's text.
@@ -197,6 +193,13 @@ impl Trie {
     #[inline]
     pub fn tokens_below(&self, node: u32) -> &[u32] {
         self.tokens_between(node, self.end(node))
+    }
+
+    /// The same without those that spell the node's text itself.
+    #[must_use]
+    #[inline]
+    pub fn tokens_strictly_below(&self, node: u32) -> &[u32] {
+        self.tokens_between(node + 1, self.end(node))
     }
 
     /// The child of `node` that goes on with `byte`.
@@ -234,25 +237,18 @@ impl Trie {
         text.iter().try_fold(0, |node, &byte| self.child(node, byte))
     }
 
-    /// The bytes of all nodes.
+    /// Where the node's tokens start in [`tokens`](Self::tokens); one past the last node, where they
+    /// all end.
     #[must_use]
     #[inline]
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    pub fn token_start(&self, node: u32) -> u32 {
+        self.nodes[node as usize].tokens
     }
 
-    /// The ends of all nodes' subtrees.
-    #[must_use]
+    /// All nodes, and one more that ends them.
     #[inline]
-    pub fn ends(&self) -> &[u32] {
-        &self.ends
-    }
-
-    /// Where each node's tokens start in [`tokens`](Self::tokens), and, last, their number.
-    #[must_use]
-    #[inline]
-    pub fn token_starts(&self) -> &[u32] {
-        &self.token_starts
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
     /// All tokens in trie order. A token's position here is its *rank*.
@@ -265,13 +261,16 @@ impl Trie {
     /// The hash of the whole content.
     #[must_use]
     pub fn content_hash(&self, key: &HashKey) -> ContentHash {
-        let mut hash = key.start(KIND).with_bytes(key, &self.bytes);
-        for words in [&self.ends, &self.token_starts, &self.tokens] {
-            hash = hash.with(key, words.len() as u64);
-            for pair in words.chunks(2) {
-                let high = pair.get(1).copied().unwrap_or(0);
-                hash = hash.with(key, u64::from(pair[0]) | u64::from(high) << 32);
-            }
+        let mut hash = key.start(KIND).with(key, self.nodes.len() as u64);
+        for (node, next) in self.nodes.iter().zip(&self.nodes[1..]) {
+            // A vocabulary has fewer than 2^24 tokens.
+            let count = u64::from(next.tokens - node.tokens);
+            let whole = u64::from(node.end) | u64::from(node.byte) << 32 | count << 40;
+            hash = hash.with(key, whole);
+        }
+        for pair in self.tokens.chunks(2) {
+            let high = pair.get(1).copied().unwrap_or(0);
+            hash = hash.with(key, u64::from(pair[0]) | u64::from(high) << 32);
         }
         hash
     }
@@ -279,15 +278,13 @@ impl Trie {
     /// The memory it takes, in bytes.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        let words = self.ends.len() + self.token_starts.len() + self.tokens.len();
-        size_of::<Self>() + self.bytes.len() + words * size_of::<u32>()
+        size_of::<Self>() + size_of_val(&*self.nodes) + size_of_val(&*self.tokens)
     }
 
     /// The tokens of the nodes `from..to`.
     #[inline]
     fn tokens_between(&self, from: u32, to: u32) -> &[u32] {
-        let start = self.token_starts[from as usize] as usize;
-        &self.tokens[start..self.token_starts[to as usize] as usize]
+        &self.tokens[self.token_start(from) as usize..self.token_start(to) as usize]
     }
 }
 

@@ -1,0 +1,96 @@
+//! Expressions that after a few bytes are one whose result is known: only the tokens that tell the
+//! two apart are walked.
+
+use smallvec::SmallVec;
+
+use crate::error::Error;
+use crate::grammar::{Expr, ExprId, UNBOUNDED};
+use crate::mask::local::Local;
+use crate::mask::tries::FULL;
+use crate::mask::walk::Found;
+use crate::mask::{MaskBuilder, Tables};
+use crate::residual::loops::Loop;
+use crate::residual::places::Places;
+
+impl Tables {
+    /// The local result of `id` out of that of a loop that it soon becomes; none if there is none.
+    pub(super) fn local_like_loop(
+        &mut self,
+        id: ExprId,
+        after: Places,
+    ) -> Result<Option<Local>, Error> {
+        let Some(model) = self.loop_like(id)? else { return Ok(None) };
+        let known = self.local(model, FULL, after)?;
+        let nothing = self.residuals.exprs.nothing();
+        let vocabulary = self.vocabulary.clone();
+        let trie = vocabulary.trie();
+        // The tokens that only the model allows, and where `id` goes a way of its own.
+        let (mut refused, mut apart) = (Vec::new(), Vec::new());
+        let mut todo = vec![(id, model, 0)];
+        while let Some((mine, other, node)) = todo.pop() {
+            for child in trie.children(node) {
+                self.spend(1)?;
+                let byte = trie.byte(child);
+                let (before, mine) = (mine, self.residuals.step(mine, byte)?);
+                let other = self.residuals.step(other, byte)?;
+                if mine == other {
+                    continue;
+                }
+                let exprs = &self.residuals.exprs;
+                let may_leave = exprs.is_nullable(mine) || exprs.is_nullable(other);
+                if mine != nothing && other != nothing && !(may_leave && after.goes_on()) {
+                    todo.push((mine, other, child));
+                    continue;
+                }
+                if other != nothing {
+                    refused.extend_from_slice(trie.tokens_below(child));
+                }
+                if mine != nothing {
+                    apart.push((before, child, trie.end(child)));
+                }
+            }
+        }
+        let Some(Local { inside: kept, exits }) = self.without(known, FULL, refused) else {
+            return Ok(None);
+        };
+        let mut inside = MaskBuilder::default();
+        inside.add(&kept);
+        let mut found = Found::sieved(after, inside, SmallVec::new());
+        found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
+        self.walk_ranges(apart, FULL, &mut found)?;
+        self.finish_walk(found).map(Some)
+    }
+
+    /// An expression that begins with an endless wide loop, and is what `id` becomes after most first
+    /// bytes.
+    fn loop_like(&mut self, id: ExprId) -> Result<Option<ExprId>, Error> {
+        let exprs = &mut self.residuals.exprs;
+        let Expr::Seq(first, rest) = exprs.get(id) else { return Ok(None) };
+        let model = match exprs.get(first) {
+            Expr::Chars { .. } => rest,
+            Expr::And(list) => {
+                let is_refused = |member: &ExprId| matches!(exprs.get(*member), Expr::Not(_));
+                let mut others =
+                    exprs.list(list).iter().copied().filter(|member| !is_refused(member));
+                match (others.next(), others.next()) {
+                    (Some(star), None) => exprs.seq2(star, rest),
+                    _ => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        let is_endless = |lead: &Loop| lead.is_wide && lead.is_exact && lead.max == UNBOUNDED;
+        let Some(lead) = self.residuals.leading_loop(model).filter(|lead| is_endless(lead)) else {
+            return Ok(None);
+        };
+        if self.residuals.is_over_tokens() {
+            return Ok(None);
+        }
+        let (mut alike, mut apart) = (0, 0);
+        for byte in lead.bytes.iter() {
+            let is_same = self.residuals.step(id, byte)? == self.residuals.step(model, byte)?;
+            *(if is_same { &mut alike } else { &mut apart }) += 1;
+        }
+        Ok((alike > apart).then_some(model))
+    }
+}
