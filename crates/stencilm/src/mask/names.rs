@@ -178,7 +178,9 @@ impl Tables {
         through.sort_unstable();
         through.dedup();
         self.marks.resize(self.vocabulary.words(), 0);
-        through.iter().for_each(|&token| insert(&mut self.marks, token));
+        for &token in &through {
+            insert(&mut self.marks, token);
+        }
         // Each token of the vocabulary has one text; of what is left of it there may be several.
         let is_all =
             self.tries.place(trie).0 == FULL || self.tries.count(trie, &self.marks) == endings;
@@ -192,7 +194,9 @@ impl Tables {
             let inside = self.finish_mask(inside);
             Local { inside, exits }
         });
-        through.iter().for_each(|&token| self.marks[token as usize / 32] = 0);
+        for &token in &through {
+            self.marks[token as usize / 32] = 0;
+        }
         local
     }
 }

@@ -54,7 +54,7 @@ impl Tables {
                 && !self.residuals.is_over_tokens()
             {
                 let local = self.local(open, FULL, after)?;
-                if local.inside.base().is_some_and(|base| std::ptr::eq(base, &**pure.pure())) {
+                if local.inside.has_base(pure.pure()) {
                     if max >= pure.rest_depth() {
                         inside.adds().extend_from_slice(local.inside.singles());
                         let inside = self.finish_mask(inside);

@@ -29,7 +29,9 @@ impl Below {
     /// Adds the nodes `from..to` and their tokens; characters are those of whole tokens.
     fn add_nodes(&mut self, trie: &Trie, characters: &Characters, from: u32, to: u32) {
         let nodes = &trie.nodes()[from as usize..to as usize];
-        nodes.iter().for_each(|node| self.bytes.insert(node.byte));
+        for node in nodes {
+            self.bytes.insert(node.byte);
+        }
         let tokens = trie.token_start(from) as usize..trie.token_start(to) as usize;
         for &id in &trie.tokens()[tokens] {
             self.chars = self.chars.max(characters.count(id));
