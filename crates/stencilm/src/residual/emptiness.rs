@@ -11,11 +11,12 @@ use crate::grammar::{Expr, ExprId, Exprs};
 use crate::limits::Budget;
 use crate::residual::{Alive, Residuals};
 
-/// Expressions looked at before lengths are compared, which costs as much as many of them.
+/// Expressions looked at before lengths are compared, which costs as much as many of them: again
+/// and again, with as much work as the search took so far.
 const ASK_LENGTHS_AFTER: usize = 200;
 
-/// Bytes up to which the texts of a language are listed.
-const LONGEST_FEW: usize = 256;
+/// Steps that are worth as much as one expression that is looked at.
+const STEPS_A_STATE: usize = 20;
 
 /// Whether no text matches `id`, an expression without calls.
 ///
@@ -40,55 +41,7 @@ pub fn without_empty_parts(
     Residuals::lent(exprs, budget, |residuals| residuals.without_empty_parts(id))
 }
 
-/// The texts of `id`, an expression without calls, if there are no more than `most`. `None` too if
-/// that is not seen soon.
-///
-/// # Errors
-/// As [`is_empty`].
-pub(crate) fn few_words(
-    exprs: &mut Exprs,
-    id: ExprId,
-    most: usize,
-    budget: &Budget,
-) -> Result<Option<Vec<Vec<u8>>>, Error> {
-    Residuals::lent(exprs, budget, |residuals| residuals.few_words(id, most))
-}
-
 impl Residuals {
-    fn few_words(&mut self, id: ExprId, most: usize) -> Result<Option<Vec<Vec<u8>>>, Error> {
-        let nothing = self.exprs.nothing();
-        let id = self.without_empty_parts(id)?;
-        let mut words = Vec::new();
-        let mut level = if id == nothing { Vec::new() } else { vec![(Vec::new(), id)] };
-        for _ in 0..LONGEST_FEW {
-            let mut next: Vec<(Vec<u8>, ExprId)> = Vec::new();
-            for (word, at) in level {
-                for byte in 0..=u8::MAX {
-                    let rest = self.step(at, byte)?;
-                    if rest != nothing {
-                        let longer: Vec<u8> = word.iter().copied().chain([byte]).collect();
-                        next.push((longer, rest));
-                    }
-                    // Each of these begins some text.
-                    if next.len() > most {
-                        return Ok(None);
-                    }
-                }
-                if self.exprs.is_nullable(at) {
-                    words.push(word);
-                }
-            }
-            if words.len() > most {
-                return Ok(None);
-            }
-            if next.is_empty() {
-                return Ok(Some(words));
-            }
-            level = next;
-        }
-        Ok(None)
-    }
-
     /// `id` with each intersection that no text matches replaced by `Nothing`.
     pub(super) fn without_empty_parts(&mut self, id: ExprId) -> Result<ExprId, Error> {
         match self.exprs.get(id) {
@@ -157,27 +110,39 @@ impl Residuals {
         }
     }
 
-    /// Looks for a text, shortest first as far as the shapes tell. After some steps without one,
-    /// the lengths that the conjuncts allow are compared, which may settle it.
+    /// Looks for a text, first where the conjuncts are near to their ends. After some steps without
+    /// one, the lengths that the conjuncts allow are compared, which may settle it.
     fn search(&mut self, id: ExprId) -> Result<bool, Error> {
-        // Each expression met, with the one that led to it.
-        let mut met: Vec<(ExprId, usize)> = vec![(id, 0)];
+        // Each expression met, the one that led to it, and whether it was looked at.
+        let mut met: Vec<(ExprId, usize, bool)> = vec![(id, 0, false)];
         let mut seen: HashSet<ExprId, FxBuildHasher> = HashSet::default();
         seen.insert(id);
-        let mut open = BinaryHeap::from([Reverse((0, 0))]);
+        // Two orders in turn: each is fast where the other one is not.
+        let mut nearest = [(); 2].map(|()| BinaryHeap::from([Reverse((0, 0))]));
         let mut looked_at = 0;
-        while let Some(Reverse((_, place))) = open.pop() {
+        let mut ask_lengths_at = ASK_LENGTHS_AFTER;
+        let mut turn = 0;
+        loop {
+            turn = 1 - turn;
+            let Some(Reverse((_, place))) = nearest[turn].pop() else {
+                break;
+            };
+            if std::mem::replace(&mut met[place].2, true) {
+                continue;
+            }
             let at = met[place].0;
             if self.is_surely_alive(at) {
                 self.mark_alive(&met, place);
                 return Ok(true);
             }
             looked_at += 1;
-            if looked_at == ASK_LENGTHS_AFTER
+            if looked_at == ask_lengths_at
                 && let Expr::And(list) = self.exprs.get(id)
             {
                 let members = self.exprs.list(list).to_vec();
-                if let Some(verdict) = self.length_verdict(&members)? {
+                ask_lengths_at *= 8;
+                let steps = STEPS_A_STATE * looked_at;
+                if let Some(verdict) = self.length_verdict(&members, steps)? {
                     self.known(id).alive = if verdict { Alive::Yes } else { Alive::No };
                     return Ok(verdict);
                 }
@@ -190,14 +155,15 @@ impl Residuals {
             }
             for rest in self.rests_of_and(at)? {
                 if seen.insert(rest) {
-                    let shortest = self.shape(rest).shortest;
-                    open.push(Reverse((shortest, met.len())));
-                    met.push((rest, place));
+                    let (most, others) = self.distances(rest);
+                    nearest[0].push(Reverse((most, met.len())));
+                    nearest[1].push(Reverse((others, met.len())));
+                    met.push((rest, place, false));
                 }
             }
         }
         // Nothing that can be reached matches.
-        for (at, _) in met {
+        for (at, ..) in met {
             if matches!(self.exprs.get(at), Expr::And(_)) {
                 self.known(at).alive = Alive::No;
             }
@@ -205,11 +171,24 @@ impl Residuals {
         Ok(false)
     }
 
+    /// How many characters the conjunct asks for that asks for the most, and all others, one by one:
+    /// what serves only the first, as each character does that is counted, brings nothing nearer.
+    fn distances(&mut self, id: ExprId) -> (u64, u64) {
+        let Expr::And(list) = self.exprs.get(id) else {
+            return (0, 0);
+        };
+        let members = self.exprs.list(list).to_vec();
+        members.into_iter().fold((0, 0), |(most, others), member| {
+            let own = u64::from(self.shape(member).shortest);
+            (most.max(own), others + most.min(own))
+        })
+    }
+
     /// All on the way to something alive are alive.
-    fn mark_alive(&mut self, met: &[(ExprId, usize)], place: usize) {
+    fn mark_alive(&mut self, met: &[(ExprId, usize, bool)], place: usize) {
         let mut place = place;
         loop {
-            let (at, from) = met[place];
+            let (at, from, _) = met[place];
             self.known(at).alive = Alive::Yes;
             if place == 0 {
                 return;

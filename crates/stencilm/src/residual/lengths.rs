@@ -10,7 +10,8 @@ use crate::error::Error;
 use crate::grammar::{Expr, ExprId, UNBOUNDED};
 use crate::residual::Residuals;
 
-/// Steps spent on the lengths of one expression before the answer is "not known".
+/// Steps of single conjuncts spent on the lengths of one expression, where nothing else says how
+/// much they are worth, before the answer is "not known".
 const STEPS: usize = 4_000;
 
 /// Different sets of residuals, one a length, before the answer is "not known".
@@ -26,6 +27,14 @@ pub(crate) struct Lengths {
     feasible: Vec<bool>,
     /// Where the period begins.
     period_from: usize,
+}
+
+/// What was found out about the lengths of an expression.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Lengths(Arc<Lengths>),
+    /// So many steps were in vain.
+    NotBy(usize),
 }
 
 impl Lengths {
@@ -64,8 +73,12 @@ impl Lengths {
 
 impl Residuals {
     /// Whether an intersection of a counted "any character" and other conditions is alive; `None`
-    /// if it has another form, or if this costs too much.
-    pub(super) fn length_verdict(&mut self, members: &[ExprId]) -> Result<Option<bool>, Error> {
+    /// if it has another form, or if this takes more steps.
+    pub(super) fn length_verdict(
+        &mut self,
+        members: &[ExprId],
+        steps: usize,
+    ) -> Result<Option<bool>, Error> {
         let Some(place) = members.iter().position(|&member| self.is_any_counted(member)) else {
             return Ok(None);
         };
@@ -75,7 +88,7 @@ impl Residuals {
         let mut others = members.to_vec();
         others.remove(place);
         let other = self.exprs.and(&others);
-        Ok(self.lengths(other, body)?.map(|lengths| lengths.meet(min, max)))
+        Ok(self.lengths(other, body, steps)?.map(|lengths| lengths.meet(min, max)))
     }
 
     /// A number of characters such that counters beyond it and beyond a token's reach make no
@@ -111,7 +124,7 @@ impl Residuals {
                 return Ok(None);
             };
             for rest in rests {
-                if !seen.contains(&rest) {
+                if !seen.contains(&rest) && self.is_alive(rest)? {
                     seen.push(rest);
                 }
             }
@@ -121,7 +134,7 @@ impl Residuals {
             }
         }
         for &id in seen.iter() {
-            let Some(lengths) = self.lengths(id, any)? else {
+            let Some(lengths) = self.lengths(id, any, STEPS)? else {
                 return Ok(None);
             };
             match (lengths.shortest(), lengths.all_from()) {
@@ -134,21 +147,33 @@ impl Residuals {
         Ok(u32::try_from(bound).ok())
     }
 
-    fn lengths(&mut self, id: ExprId, any: ExprId) -> Result<Option<Arc<Lengths>>, Error> {
-        if let Some(known) = self.lengths.get(&id) {
-            return Ok(known.clone());
+    fn lengths(
+        &mut self,
+        id: ExprId,
+        any: ExprId,
+        steps: usize,
+    ) -> Result<Option<Arc<Lengths>>, Error> {
+        match self.lengths.get(&id) {
+            Some(Outcome::Lengths(known)) => return Ok(Some(known.clone())),
+            Some(&Outcome::NotBy(tried)) if tried >= steps => return Ok(None),
+            Some(Outcome::NotBy(_)) | None => {}
         }
-        let lengths = self.find_lengths(id, any)?.map(Arc::new);
-        self.lengths.insert(id, lengths.clone());
+        let lengths = self.find_lengths(id, any, steps)?.map(Arc::new);
+        let known = lengths.clone().map_or(Outcome::NotBy(steps), Outcome::Lengths);
+        self.lengths.insert(id, known);
         Ok(lengths)
     }
 
-    fn find_lengths(&mut self, id: ExprId, any: ExprId) -> Result<Option<Lengths>, Error> {
+    fn find_lengths(
+        &mut self,
+        id: ExprId,
+        any: ExprId,
+        mut steps: usize,
+    ) -> Result<Option<Lengths>, Error> {
         let mut rests: HashMap<ExprId, Vec<ExprId>, FxBuildHasher> = HashMap::default();
         let mut layers: HashMap<Vec<ExprId>, usize, FxBuildHasher> = HashMap::default();
         let mut feasible = Vec::new();
         let mut layer = vec![id];
-        let mut steps = STEPS;
         loop {
             if let Some(&period_from) = layers.get(&layer) {
                 return Ok(Some(Lengths { feasible, period_from }));
@@ -196,11 +221,16 @@ impl Residuals {
             let other = self.partition(character)?;
             let both = self.partitions.product(partition, other);
             for byte in self.partitions.representatives(both) {
-                if *steps == 0 {
+                let (cost, rest) = match self.exprs.get(text) {
+                    // What is empty has no lengths: nobody needs to know that first.
+                    Expr::And(list) => (self.exprs.list(list).len(), self.derive_and(list, byte)?),
+                    _ => (1, self.step(text, byte)?),
+                };
+                if *steps < cost {
                     return Ok(None);
                 }
-                *steps -= 1;
-                let rest = (self.step(text, byte)?, self.step(character, byte)?);
+                *steps -= cost;
+                let rest = (rest, self.step(character, byte)?);
                 if rest.0 == nothing || rest.1 == nothing {
                     continue;
                 }

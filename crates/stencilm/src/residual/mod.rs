@@ -11,6 +11,7 @@ mod derive;
 pub mod emptiness;
 mod ends;
 pub(crate) mod excess;
+pub(crate) mod languages;
 mod lengths;
 mod liveness;
 pub(crate) mod loops;
@@ -30,7 +31,7 @@ use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, RuleId, Rules};
 use crate::limits::{Budget, Limits};
 use crate::residual::calls::{Callee, Closure};
 use crate::residual::excess::Excess;
-use crate::residual::lengths::Lengths;
+use crate::residual::lengths::Outcome;
 use crate::residual::liveness::Liveness;
 use crate::residual::loops::Loop;
 use crate::residual::partition::{PartitionId, Partitions};
@@ -106,7 +107,7 @@ pub(crate) struct Residuals {
     steps: Vec<Steps>,
     targets: Vec<u32>,
     known: Vec<Known>,
-    lengths: FxHashMap<ExprId, Option<Arc<Lengths>>>,
+    lengths: FxHashMap<ExprId, Outcome>,
     length_bounds: FxHashMap<ExprId, Option<u32>>,
     words: FxHashMap<(ExprId, bool), Words>,
     lowered: FxHashMap<ExprId, (ExprId, Excess)>,

@@ -51,6 +51,12 @@ impl Partitions {
         (0..=u8::MAX).filter(|&byte| classes[usize::from(of[usize::from(byte)])]).collect()
     }
 
+    /// The bytes in the class of `byte`.
+    pub(crate) fn members(&self, id: PartitionId, byte: u8) -> impl Iterator<Item = u8> + '_ {
+        let class = self.class(id, byte);
+        (0..=u8::MAX).filter(move |&other| self.class(id, other) == class)
+    }
+
     /// All bytes alike.
     pub(crate) fn whole(&mut self) -> PartitionId {
         if self.items.is_empty() {

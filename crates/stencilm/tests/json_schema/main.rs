@@ -6,6 +6,7 @@ mod rules_language;
 mod arrays;
 mod objects;
 mod references;
+mod strings;
 
 use stencilm::frontend::json_schema::{
     JsonSchemaOptions, Unsupported, Whitespace, grammar, report,

@@ -168,9 +168,7 @@ impl Schemas {
         {
             return Ok(true);
         }
-        let lengths = (string.min, string.max);
-        let except = (&*string.except, &self.texts);
-        Ok(!self.patterns.is_empty(&string.patterns, lengths, except, &mut self.budget)?)
+        Ok(!self.patterns.is_empty(string, &self.texts, &mut self.budget)?)
     }
 
     fn do_arrays_meet(

@@ -148,9 +148,8 @@ impl Schemas {
             let at_least = if string.max == 1 { 1_000_000 } else { UNBOUNDED };
             return Ok(Extent::Many { at_least });
         }
-        let lengths = (string.min, string.max);
-        let except = (&*string.except, &self.texts);
-        let count = self.patterns.count(&string.patterns, lengths, except, &mut self.budget)?;
+        let none = (&[][..], &self.texts);
+        let count = self.patterns.count([string], none, u32::MAX, &mut self.budget)?;
         if count as usize > MOST_VALUES {
             return Ok(Extent::Many { at_least: count });
         }

@@ -14,10 +14,7 @@ use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
     ANY, Exists, NEVER, ObjectShape, Refusal, StringShape, TermId, TextId,
 };
-use crate::frontend::json_schema::text_exprs;
 use crate::grammar::{Exprs, Spelling, UNBOUNDED};
-use crate::residual::emptiness::without_empty_parts;
-use crate::residual::words::count_words;
 
 /// Names up to which a class of names that are not listed becomes a list.
 const FEW_NAMES: usize = 64;
@@ -64,6 +61,8 @@ pub(crate) enum Leaf {
     Rules {
         values: Vec<TermId>,
         is_required: Vec<bool>,
+        /// Those members.
+        required: Vec<u32>,
         /// The members of which something is asked.
         touched: Vec<u32>,
         classes: Vec<TermId>,
@@ -198,7 +197,7 @@ impl Schemas {
         for (place, &member) in member_at.iter().enumerate() {
             place_of[member as usize] = index(place);
         }
-        let others = self.count_others(&classes, &sorted)?;
+        let others = self.count_others(&classes, &names)?;
         Ok(ObjectTable {
             formula,
             others,
@@ -215,20 +214,14 @@ impl Schemas {
         })
     }
 
-    fn count_others(&mut self, classes: &[NameClass], listed: &[Box<[u8]>]) -> Result<u32, Error> {
+    fn count_others(&mut self, classes: &[NameClass], listed: &[TextId]) -> Result<u32, Error> {
         if classes.iter().any(NameClass::is_every_name) {
             return Ok(UNBOUNDED);
         }
-        let mut budget = self.budget.clone();
-        let mut exprs = Exprs::default();
-        let mut names = Vec::with_capacity(classes.len());
-        for class in classes {
-            names.push(text_exprs::other_name(self, class, listed, &mut exprs, &mut budget)?);
-        }
-        let names = exprs.choice(&names);
-        let names = without_empty_parts(&mut exprs, names, &budget)?;
-        let most = index(budget.limits.rules);
-        let count = count_words(&mut exprs, names, most, &budget)?;
+        let strings = classes.iter().flat_map(|class| &class.strings);
+        let most = index(self.budget.limits.rules);
+        let listed = (listed, &self.texts);
+        let count = self.patterns.count(strings, listed, most, &mut self.budget)?;
         Ok(if count < most { count } else { UNBOUNDED })
     }
 
@@ -363,9 +356,7 @@ impl Schemas {
         if string.patterns.is_empty() && string.max > 0 {
             return Ok(None);
         }
-        let lengths = (string.min, string.max);
-        let except = (&*string.except, &self.texts);
-        let words = self.patterns.few(&string.patterns, lengths, except, most, &mut self.budget)?;
+        let words = self.patterns.few(string, most, &self.texts, &mut self.budget)?;
         Ok(words.map(|words| words.iter().map(|word| self.texts.id(word)).collect()))
     }
 
@@ -379,7 +370,7 @@ impl Schemas {
             object.members.iter().enumerate().map(|(at, member)| (member.name, at)).collect();
         let mut values = Vec::with_capacity(names.len());
         let mut is_required = vec![false; names.len()];
-        let mut touched = Vec::new();
+        let (mut touched, mut required) = (Vec::new(), Vec::new());
         for (at, &name) in names.iter().enumerate() {
             self.budget.tick()?;
             let value = match known.get(&name) {
@@ -389,6 +380,9 @@ impl Schemas {
                 }
                 None => self.value_of_other(object, name)?,
             };
+            if is_required[at] {
+                required.push(index(at));
+            }
             if value != ANY || is_required[at] {
                 touched.push(index(at));
             }
@@ -405,7 +399,8 @@ impl Schemas {
             class_values.push(value);
         }
         let (min, max) = (object.min, object.max);
-        Ok(Leaf::Rules { values, is_required, touched, classes: class_values, min, max })
+        let classes = class_values;
+        Ok(Leaf::Rules { values, is_required, required, touched, classes, min, max })
     }
 
     /// Names that are known only more narrowly cannot be told from the others.

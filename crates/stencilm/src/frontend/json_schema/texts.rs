@@ -7,12 +7,11 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formats::Format;
-use crate::frontend::json_schema::shape::{PatternId, TextId};
+use crate::frontend::json_schema::shape::{PatternId, StringShape, TextId};
 use crate::frontend::regex::{Kind, Mode, Node, Regex, RegexOptions, Side, parse};
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
-use crate::residual::emptiness::{few_words, is_empty};
-use crate::residual::words::count_texts;
+use crate::residual::languages::Languages;
 
 /// The table of texts.
 #[derive(Debug, Default)]
@@ -55,8 +54,8 @@ pub(crate) struct Patterns {
     parsed: Vec<Arc<Regex>>,
     ids: FxHashMap<Pattern, PatternId>,
     /// Where questions about texts are answered; most schemas have none.
-    scratch: Option<Exprs>,
-    scratch_ids: FxHashMap<PatternId, ExprId>,
+    languages: Option<Languages>,
+    spelled: FxHashMap<PatternId, ExprId>,
     answers: FxHashMap<(PatternId, TextId), bool>,
 }
 
@@ -168,89 +167,97 @@ impl Patterns {
         if let Some(&answer) = self.answers.get(&(id, text)) {
             return Ok(answer);
         }
-        let language = self.scratch(id, budget)?;
-        let scratch = self.scratch.get_or_insert_default();
-        let word = scratch.text(texts.get(text), Spelling::Text);
-        let both = scratch.and(&[language, word]);
-        let answer = !is_empty(scratch, both, budget)?;
+        self.make_room(budget);
+        let language = self.spelled(id, budget)?;
+        let answer = self.languages(budget).has(language, texts.get(text).as_bytes())?;
         self.answers.insert((id, text), answer);
         Ok(answer)
     }
 
-    /// Whether no string of these lengths, the excepted ones aside, is in (or, for `false`, not in)
-    /// all these languages.
+    /// Whether no text has a shape.
     ///
     /// # Errors
     /// A limit was reached.
     pub(crate) fn is_empty(
         &mut self,
-        languages: &[(PatternId, bool)],
-        (min, max): (u32, u32),
-        (except, texts): (&[TextId], &Texts),
+        string: &StringShape,
+        texts: &Texts,
         budget: &mut Budget,
     ) -> Result<bool, Error> {
-        let all = self.all(languages, (min, max), (except, texts), budget)?;
-        is_empty(self.scratch.get_or_insert_default(), all, budget)
+        self.make_room(budget);
+        let language = self.language(string, texts, budget)?;
+        self.languages(budget).is_empty(language)
     }
 
-    fn all(
-        &mut self,
-        languages: &[(PatternId, bool)],
-        (min, max): (u32, u32),
-        (except, texts): (&[TextId], &Texts),
-        budget: &mut Budget,
-    ) -> Result<ExprId, Error> {
-        let mut parts = Vec::with_capacity(languages.len() + 2);
-        for &(id, is_in) in languages {
-            parts.push((self.scratch(id, budget)?, is_in));
-        }
-        let scratch = self.scratch.get_or_insert_default();
-        let mut parts: Vec<ExprId> = parts
-            .into_iter()
-            .map(|(language, is_in)| if is_in { language } else { scratch.not(language) })
-            .collect();
-        let any = scratch.chars(&CharSet::any(), Spelling::Text);
-        parts.push(scratch.repeat(any, min, max));
-        if !except.is_empty() {
-            let except = scratch.one_of(except.iter().map(|&text| texts.get(text).as_bytes()));
-            parts.push(scratch.not(except));
-        }
-        Ok(scratch.and(&parts))
-    }
-
-    /// The texts that are in (or, for `false`, not in) all these languages, if there are no more
-    /// than `most`; of these lengths, the excepted ones aside.
+    /// The texts that have a shape, if there are no more than `most`.
     ///
     /// # Errors
     /// A limit was reached.
     pub(crate) fn few(
         &mut self,
-        languages: &[(PatternId, bool)],
-        (min, max): (u32, u32),
-        (except, texts): (&[TextId], &Texts),
+        string: &StringShape,
         most: usize,
+        texts: &Texts,
         budget: &mut Budget,
     ) -> Result<Option<Vec<String>>, Error> {
-        let all = self.all(languages, (min, max), (except, texts), budget)?;
-        let scratch = self.scratch.get_or_insert_default();
-        let words = few_words(scratch, all, most, budget)?;
+        self.make_room(budget);
+        let language = self.language(string, texts, budget)?;
+        let words = self.languages(budget).few(language, most)?;
         Ok(words
             .and_then(|words| words.into_iter().map(|word| String::from_utf8(word).ok()).collect()))
     }
 
-    /// How many texts that has; `u32::MAX` for so many, or more.
+    /// How many texts have one of some shapes and are none of the excepted ones, counted up to
+    /// `most`.
     ///
     /// # Errors
     /// A limit was reached.
-    pub(crate) fn count(
+    pub(crate) fn count<'a>(
         &mut self,
-        languages: &[(PatternId, bool)],
-        (min, max): (u32, u32),
+        strings: impl IntoIterator<Item = &'a StringShape>,
         (except, texts): (&[TextId], &Texts),
+        most: u32,
         budget: &mut Budget,
     ) -> Result<u32, Error> {
-        let all = self.all(languages, (min, max), (except, texts), budget)?;
-        count_texts(self.scratch.get_or_insert_default(), all, budget)
+        self.make_room(budget);
+        let mut parts = Vec::new();
+        for string in strings {
+            parts.push(self.language(string, texts, budget)?);
+        }
+        let languages = self.languages(budget);
+        let exprs = languages.exprs();
+        let any = exprs.choice(&parts);
+        let except = exprs.one_of(except.iter().map(|&text| texts.get(text).as_bytes()));
+        let others = exprs.minus(any, except);
+        languages.count(others, most)
+    }
+
+    /// The texts that have a shape.
+    fn language(
+        &mut self,
+        string: &StringShape,
+        texts: &Texts,
+        budget: &mut Budget,
+    ) -> Result<ExprId, Error> {
+        let mut parts = Vec::with_capacity(string.patterns.len() + 2);
+        for &(id, is_in) in &string.patterns {
+            parts.push((self.spelled(id, budget)?, is_in));
+        }
+        let exprs = self.languages(budget).exprs();
+        if let Some(values) = &string.values {
+            return Ok(exprs.one_of(values.iter().map(|&text| texts.get(text).as_bytes())));
+        }
+        let mut parts: Vec<ExprId> = parts
+            .into_iter()
+            .map(|(language, is_in)| if is_in { language } else { exprs.not(language) })
+            .collect();
+        let any = exprs.chars(&CharSet::any(), Spelling::Text);
+        parts.push(exprs.repeat(any, string.min, string.max));
+        if !string.except.is_empty() {
+            let except = exprs.one_of(string.except.iter().map(|&text| texts.get(text).as_bytes()));
+            parts.push(exprs.not(except));
+        }
+        Ok(exprs.and(&parts))
     }
 
     /// Whether it is plain to see that some text is in a language: nothing but `^` in front and
@@ -262,14 +269,27 @@ impl Patterns {
         }
     }
 
-    fn scratch(&mut self, id: PatternId, budget: &mut Budget) -> Result<ExprId, Error> {
-        if let Some(&known) = self.scratch_ids.get(&id) {
+    fn languages(&mut self, budget: &Budget) -> &mut Languages {
+        self.languages.get_or_insert_with(|| Languages::new(budget.limits))
+    }
+
+    /// Between two questions: begins anew where the answers so far fill their place.
+    fn make_room(&mut self, budget: &Budget) {
+        if self.languages(budget).is_full() {
+            self.languages = None;
+            self.spelled.clear();
+        }
+    }
+
+    /// A language among those that questions are asked about.
+    fn spelled(&mut self, id: PatternId, budget: &mut Budget) -> Result<ExprId, Error> {
+        if let Some(&known) = self.spelled.get(&id) {
             return Ok(known);
         }
-        let mut scratch = self.scratch.take().unwrap_or_default();
-        let expr = self.expr(id, &mut scratch, Spelling::Text, budget);
-        self.scratch = Some(scratch);
-        self.scratch_ids.insert(id, expr.clone()?);
+        let mut languages = self.languages.take().unwrap_or_else(|| Languages::new(budget.limits));
+        let expr = self.expr(id, languages.exprs(), Spelling::Text, budget);
+        self.languages = Some(languages);
+        self.spelled.insert(id, expr.clone()?);
         expr
     }
 }
