@@ -227,11 +227,7 @@ impl Schemas {
                     found.push(self.constants.id(Constant::Object(members.clone().into())));
                 }
                 for at in states {
-                    let names = self.names_at(&table, id, at)?;
-                    for &class in &names.classes {
-                        if self.steps(&table, at, Name::Class(class))?.is_empty() {
-                            continue;
-                        }
+                    if let Some(&class) = self.classes_at(&table, at)?.first() {
                         for string in &table.classes[class].strings {
                             match self.texts_of(string)? {
                                 many @ Extent::Many { .. } => return Ok(many),
@@ -241,7 +237,9 @@ impl Schemas {
                         return Ok(Extent::Unknown);
                     }
                     let mut place = 0;
-                    while let Some(found_at) = names.next_place(place, table.len()) {
+                    while let Some(found_at) =
+                        self.next_place(&table, id, at, (place, table.len()))?
+                    {
                         place = found_at + 1;
                         let member = table.member_at[found_at as usize];
                         let name = table.members[member as usize];

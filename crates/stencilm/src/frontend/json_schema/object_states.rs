@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::frontend::json_schema::constants::ConstantId;
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formula::{ANY_OBJECT, Formula, FormulaId, NO_OBJECT};
 use crate::frontend::json_schema::object_table::{Leaf, ObjectTable};
 use crate::frontend::json_schema::options::{Additional, KeyOrder};
@@ -52,13 +51,19 @@ pub(crate) enum Name {
     Class(usize),
 }
 
-/// Which names may come in a state.
+/// Which names may come in a state, as far as that was asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
-    pub(crate) may_close: bool,
+    may_be_other: bool,
     /// For each place of the sorted names.
-    places: Vec<bool>,
-    pub(crate) classes: Vec<usize>,
+    places: Vec<Answer>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Unknown,
+    Yes,
+    No,
 }
 
 /// An object's table, and how its names are told apart.
@@ -136,49 +141,81 @@ impl Schemas {
         SeenId(self.reach.seen.id(words))
     }
 
-    /// Which names may come in a state of an object that is not simple.
+    /// The classes of names that may come in a state of an object that is not simple.
     ///
     /// # Errors
     /// A limit was reached.
-    pub(crate) fn names_at(
+    pub(crate) fn classes_at(
+        &mut self,
+        table: &Arc<ObjectTable>,
+        at: At,
+    ) -> Result<Vec<usize>, Error> {
+        let mut classes = Vec::new();
+        if !self.may_be_other(table, at) || table.others_left(at) == 0 {
+            return Ok(classes);
+        }
+        for class in 0..table.classes.len() {
+            if !self.ways(table, at, Name::Class(class))?.is_empty() {
+                classes.push(class);
+            }
+        }
+        Ok(classes)
+    }
+
+    /// The first place of the sorted names in `low..high` whose name may come in a state of an
+    /// object that is not simple.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn next_place(
         &mut self,
         table: &Arc<ObjectTable>,
         id: u32,
         at: At,
-    ) -> Result<Arc<Names>, Error> {
-        if let Some(known) = self.reach.names.get(&(id, at)) {
-            return Ok(known.clone());
-        }
-        let may_be_other = self.may_be_other(table, at);
-        let mut places = vec![false; table.names.len()];
-        for member in 0..table.len() {
-            self.budget.tick()?;
-            let is_placed =
-                table.is_ordered(member) || may_be_other || self.options.key_order == KeyOrder::Any;
-            if is_placed
-                && self.is_left(table, at, member)
-                && !self.ways(table, at, Name::Member(member))?.is_empty()
-            {
-                places[table.place_of[member as usize] as usize] = true;
+        (low, high): (u32, u32),
+    ) -> Result<Option<u32>, Error> {
+        let known = self.reach.names.remove(&(id, at));
+        let mut names = known.unwrap_or_else(|| Names {
+            may_be_other: self.may_be_other(table, at),
+            places: vec![Answer::Unknown; table.names.len()],
+        });
+        let mut found = None;
+        for place in low..high.min(table.len()) {
+            let answer = match names.places[place as usize] {
+                Answer::Unknown => {
+                    let member = table.member_at[place as usize];
+                    self.may_come(table, at, member, names.may_be_other)?
+                }
+                known => known,
+            };
+            names.places[place as usize] = answer;
+            if answer == Answer::Yes {
+                found = Some(place);
+                break;
             }
         }
-        let mut classes = Vec::new();
-        for class in 0..table.classes.len() {
-            if may_be_other
-                && table.others_left(at) > 0
-                && !self.ways(table, at, Name::Class(class))?.is_empty()
-            {
-                classes.push(class);
-            }
-        }
-        let may_close = self.may_close(table, at);
-        let names = Arc::new(Names { may_close, places, classes });
         if self.reach.names.len() >= MOST_NAMES {
             // What is asked for again is found again.
             self.reach.names.clear();
         }
-        self.reach.names.insert((id, at), names.clone());
-        Ok(names)
+        self.reach.names.insert((id, at), names);
+        Ok(found)
+    }
+
+    fn may_come(
+        &mut self,
+        table: &Arc<ObjectTable>,
+        at: At,
+        member: u32,
+        may_be_other: bool,
+    ) -> Result<Answer, Error> {
+        self.budget.tick()?;
+        let is_placed =
+            table.is_ordered(member) || may_be_other || self.options.key_order == KeyOrder::Any;
+        let may_come = is_placed
+            && self.is_left(table, at, member)
+            && !self.ways(table, at, Name::Member(member))?.is_empty();
+        Ok(if may_come { Answer::Yes } else { Answer::No })
     }
 
     /// Whether it is the place of names that are not listed.
@@ -198,11 +235,9 @@ impl Schemas {
                 parts.iter().all(|&part| self.is_member_required(table, at, part))
             }
             Formula::Object(_) => match &table.leaves[&formula] {
-                Leaf::Rules { touched, is_required, .. } => touched.iter().any(|&member| {
-                    is_required[member as usize]
-                        && table.is_ordered(member)
-                        && self.is_left(table, at, member)
-                }),
+                Leaf::Rules { required, .. } => required
+                    .iter()
+                    .any(|&member| table.is_ordered(member) && self.is_left(table, at, member)),
                 Leaf::Exists { .. } => false,
             },
         }
@@ -223,11 +258,9 @@ impl Schemas {
             Formula::And(parts) => parts.iter().all(|&part| self.is_fulfilled(table, at, part)),
             Formula::Or(parts) => parts.iter().any(|&part| self.is_fulfilled(table, at, part)),
             Formula::Any | Formula::Object(_) => match table.leaves.get(&formula) {
-                Some(Leaf::Rules { touched, is_required, min, .. }) => {
+                Some(Leaf::Rules { required, min, .. }) => {
                     at.count >= *min
-                        && !touched.iter().any(|&member| {
-                            is_required[member as usize] && self.is_left(table, at, member)
-                        })
+                        && !required.iter().any(|&member| self.is_left(table, at, member))
                 }
                 _ => true,
             },
@@ -406,7 +439,7 @@ impl Schemas {
                 }
                 pairs
             }
-            Leaf::Rules { values, is_required, touched, classes, max, .. } => {
+            Leaf::Rules { values, required, classes, max, .. } => {
                 let value = match name {
                     Name::Member(member) => values[member as usize],
                     Name::Class(class) => classes[class],
@@ -416,9 +449,8 @@ impl Schemas {
                     Name::Member(member) if table.is_ordered(member) => member,
                     _ => after.next,
                 };
-                let first = touched.partition_point(|&member| member < at.next);
-                let passed = touched[first..].iter().take_while(|&&member| member < end);
-                let misses = passed.into_iter().any(|&member| is_required[member as usize]);
+                let first = required.partition_point(|&member| member < at.next);
+                let misses = required.get(first).is_some_and(|&member| member < end);
                 let is_full = *max < UNBOUNDED && at.count >= *max;
                 if value == NEVER || misses || is_full {
                     return Vec::new();
@@ -465,13 +497,5 @@ impl Schemas {
             }
         }
         Ok(by_rest.into_iter().map(|(values, rest)| (self.terms.or(&values), rest)).collect())
-    }
-}
-
-impl Names {
-    /// The first place of the sorted names in `low..high` whose name may come.
-    pub(crate) fn next_place(&self, low: u32, high: u32) -> Option<u32> {
-        let run = self.places.get(low as usize..(high as usize).min(self.places.len()))?;
-        run.iter().position(|&is_in| is_in).map(|at| low + index(at))
     }
 }

@@ -207,7 +207,7 @@ impl Schemas {
             let own = in_a.get(&member.name).is_some_and(|&at| a.members[at].is_declared);
             if own { None } else { in_b.get(&member.name).copied() }
         };
-        members.sort_by_key(|member| match (member.is_declared, place_in_b(member)) {
+        members.sort_by_cached_key(|member| match (member.is_declared, place_in_b(member)) {
             (true, None) => (0, 0),
             (true, Some(at)) => (1, at),
             (false, _) => (2, 0),

@@ -50,7 +50,7 @@ pub(crate) struct Reach {
     pub(crate) tables: Vec<Arc<ObjectTable>>,
     pub(crate) table_ids: FxHashMap<(FormulaId, FormulaId), u32>,
     pub(crate) name_orders: FxHashMap<FormulaId, Arc<FxHashMap<TextId, u32>>>,
-    pub(crate) names: FxHashMap<(u32, At), Arc<Names>>,
+    pub(crate) names: FxHashMap<(u32, At), Names>,
     /// Sets of members, one bit each.
     pub(crate) seen: Interned<u64>,
     pub(crate) array_tables: Vec<Arc<ArrayTable>>,

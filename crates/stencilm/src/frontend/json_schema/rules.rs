@@ -280,9 +280,9 @@ impl Machine {
                 (ordered.may_close(at), has_listed, classes.collect())
             }
             Object::Any(_) => {
-                let names = self.schemas.names_at(&table, number, at)?;
-                let has_listed = names.next_place(0, high).is_some();
-                (names.may_close, has_listed, names.classes.clone())
+                let has_listed = self.schemas.next_place(&table, number, at, (0, high))?.is_some();
+                let classes = self.schemas.classes_at(&table, at)?;
+                (self.schemas.may_close(&table, at), has_listed, classes)
             }
         };
         let mut names = Vec::new();
@@ -462,9 +462,7 @@ impl Rules for SchemaRules {
         };
         Ok(match machine.object(number)? {
             Object::Ordered(_, ordered) => ordered.next_place(at, low, high),
-            Object::Any(table) => {
-                machine.schemas.names_at(&table, number, at)?.next_place(low, high)
-            }
+            Object::Any(table) => machine.schemas.next_place(&table, number, at, (low, high))?,
         })
     }
 

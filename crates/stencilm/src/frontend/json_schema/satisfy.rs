@@ -101,6 +101,9 @@ impl Schemas {
             return self.search(table, next, &[next.formula], None);
         }
         let (parts, base) = self.concerned(table, from, next);
+        if parts.is_empty() {
+            return Ok(true);
+        }
         self.search(table, next, &parts, base)
     }
 
