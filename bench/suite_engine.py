@@ -16,7 +16,7 @@ STOP = 256
 class Stencilm:
     """Every legal text of a value is a sentence: the widest options that there are."""
 
-    options: ClassVar[dict[str, Any]] = {"key_order": "any", "numbers": "any"}
+    options: ClassVar[dict[str, Any]] = {"key_order": "any", "numbers": "any", "escapes": "any"}
 
     def __init__(self) -> None:
         tokens = [bytes([byte]) for byte in range(STOP)]

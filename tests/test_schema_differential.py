@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -233,9 +234,69 @@ def check_values(case: Case) -> None:
             raise Finding("valid, and there is no declared order of it", text)
 
 
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def respelled(random: Random, text: str) -> str:
+    """The same JSON text with its strings in other spellings."""
+    return STRING.sub(lambda match: spelled(random, json.loads(match[0])), text)
+
+
+def spelled(random: Random, string: str) -> str:
+    """A random legal spelling."""
+    parts = []
+    for character in string:
+        short = json.dumps(character)[1:-1] if character != "/" else "\\/"
+        units = character.encode("utf-16-be")
+        long = "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+        long = "".join(random.choice([c, c.upper()]) if c != "u" else c for c in long)
+        raw = character if character >= " " and character not in '"\\' else short
+        parts.append(random.choice([raw, raw, short, long]))
+    return f'"{"".join(parts)}"'
+
+
+def check_spellings(case: Case) -> None:
+    """However its strings are spelled, a value is judged alike; texts in ASCII are, too."""
+    matcher = case.matcher("bytes", key_order="any", escapes="any")
+    in_ascii = case.matcher("bytes", key_order="any", escapes="ascii")
+    if (matcher is None) != (in_ascii is None):
+        raise Finding("satisfiable in one spelling only")
+    if matcher is None or in_ascii is None:
+        return
+    pool = [dumps(value) for value in values(case.random, case.schema, 15)]
+    for name, kit in case.kinds.items():
+        start = case.matcher(name, key_order="any", escapes=case.random.choice(["any", "ascii"]))
+        for text in (walk(case, kit, start) for _ in range(2) if start is not None):
+            if text is not None and case.is_valid(text.decode()) is False:
+                raise Finding("a walk is invalid", text)
+            pool += [] if text is None else [text.decode()]
+    for text in pool:
+        if "e+" in text or "e-" in text:  # Plain numbers have no exponent.
+            continue
+        is_valid = case.is_valid(text)
+        if is_valid is None:
+            continue
+        case.tally["spelled, valid" if is_valid else "spelled, invalid"] += 1
+        for _ in range(4):
+            other = respelled(case.random, text)
+            if accepts(matcher, other) != is_valid:
+                raise Finding("another spelling, another verdict", text, other)
+        plain = STRING.sub(lambda match: json.dumps(json.loads(match[0])), text)
+        if accepts(in_ascii, plain) != is_valid:
+            raise Finding("json.dumps writes it, and it is judged otherwise", plain)
+        if not text.isascii() and accepts(in_ascii, text):
+            raise Finding("not in ASCII", text)
+        first = STRING.match(text, 1)
+        if text.startswith("{") and first is not None:
+            repeated = f"{text[:-1]},{spelled(case.random, json.loads(first[0]))}:1}}"
+            if accepts(matcher, repeated):
+                raise Finding("a name comes twice", repeated)
+
+
 def check_masks(case: Case) -> None:
     """The bit of a token of many bytes is what its bytes say one by one."""
-    kit, matcher = case.kinds["words"], case.matcher("words", key_order="any")
+    escapes = case.random.choice(["plain", "any", "ascii"])
+    kit, matcher = case.kinds["words"], case.matcher("words", key_order="any", escapes=escapes)
     if matcher is None:
         return
     mask = allocate_mask(1, kit.vocabulary.size)
@@ -254,15 +315,14 @@ def check_masks(case: Case) -> None:
             reader.accept_bytes(text[at : at + 1])
 
 
-# Characters that are asked for at each prefix. Escapes are left out: the proof takes names in every
-# spelling.
-ASKED = [*(chr(c) for c in range(33, 127) if chr(c) != "\\"), "é"]
+# Characters that are asked for at each prefix.
+ASKED = [*map(chr, range(33, 127)), "é"]
 
 
 def check_prefixes(case: Case) -> None:
     """At each prefix exactly those characters may come that the proof allows."""
     proof = load_proof()
-    matcher = case.matcher("bytes", key_order="any", numbers="any")
+    matcher = case.matcher("bytes", key_order="any", numbers="any", escapes="any")
     dialect = next(d for d, uri in DIALECTS.items() if uri == case.schema["$schema"])
     try:
         machine = proof.Machine2(case.schema, dialect)
@@ -390,6 +450,12 @@ def test_values_are_judged_alike(kinds: dict[str, Kit]) -> None:
     tally = run(check_values, kinds, SCHEMAS // 2, ALL)
     assert min(tally["valid"], tally["invalid"]) > 3 * SCHEMAS
     assert tally["judges differ"] < tally["judged"] / 500
+
+
+def test_spellings_of_a_value_are_judged_alike(kinds: dict[str, Kit]) -> None:
+    pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    tally = run(check_spellings, kinds, SCHEMAS // 4, ALL)
+    assert min(tally["spelled, valid"], tally["spelled, invalid"]) > SCHEMAS
 
 
 def test_bits_of_tokens_are_those_of_their_bytes(kinds: dict[str, Kit]) -> None:

@@ -31,7 +31,6 @@ class Trap:
     """What is not built yet: the trap must fail until it is."""
 
 
-SPELLINGS = "listed strings and names in other spellings"
 NEGATED = "`not` over `uniqueItems`"
 
 TRAPS = [
@@ -127,9 +126,8 @@ TRAPS = [
         {"type": "object", "required": ["a"], "maxProperties": 1},
         whole=['{"\\u0061":1}'],
         dead=['{"b'],
-        gap=SPELLINGS,
     ),
-    Trap({"type": "object"}, open=['{"a":1,"a'], dead=['{"a":1,"\\u0061"'], gap=SPELLINGS),
+    Trap({"type": "object"}, open=['{"a":1,"a'], dead=['{"a":1,"\\u0061"']),
     Trap(
         {"type": "object", "propertyNames": {"maxLength": 1, "pattern": "^[ab]*$"}},
         dead=['{"":1,"a":1,"b":1,'],
@@ -203,7 +201,7 @@ TRAPS = [
         dead=["[1,2"],
     ),
     Trap({"type": "string", "maxLength": 1}, whole=['"\\uD83D\\uDE00"'], dead=['"\\uD83D"']),
-    Trap({"type": "string", "const": "é"}, whole=['"\\u00E9"'], dead=['"\\u00F'], gap=SPELLINGS),
+    Trap({"type": "string", "const": "é"}, whole=['"\\u00E9"'], dead=['"\\u00F']),
     Trap({"type": "string", "maxLength": 0}, dead=['"\\']),
     Trap(
         {"type": "string", "pattern": "^(?:ab)*$", "minLength": 3, "maxLength": 4}, open=['"abab']
@@ -277,7 +275,12 @@ UNSATISFIABLE: list[Any] = [
 
 def matcher(kit: Kit, schema: Any) -> Matcher:
     grammar = Grammar.from_json_schema(
-        schema, whitespace="any", whitespace_cap=8, numbers="any", key_order="any"
+        schema,
+        whitespace="any",
+        whitespace_cap=8,
+        numbers="any",
+        key_order="any",
+        escapes="any",
     )
     return kit.matcher(grammar)
 

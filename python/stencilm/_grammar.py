@@ -56,6 +56,7 @@ class Grammar:
         key_order: Literal["declared", "any"] = "declared",
         additional: Literal["after_required", "anywhere", "last"] | None = None,
         numbers: Literal["plain", "any"] = "plain",
+        escapes: Literal["plain", "any", "ascii"] = "plain",
         formats: bool = True,
         nullable: bool = False,
         unsupported: Literal["refuse", "widen"] = "refuse",
@@ -64,7 +65,7 @@ class Grammar:
         limits: Limits | None = None,
         cancel: _core.Cancel | None = None,
     ) -> Grammar:
-        """The JSON texts that a schema allows.
+        r"""The JSON texts that a schema allows.
 
         Args:
             schema: JSON text, a dict or bool, a pydantic v2 model or `TypeAdapter`. Through
@@ -80,6 +81,9 @@ class Grammar:
             additional: Where names may come that the schema does not list, in the declared order.
             numbers: `"plain"` as models write them, without an exponent where a schema asks
                 something of the value; `"any"` for every legal spelling.
+            escapes: `"plain"` for names and listed strings in their shortest spelling; `"any"` for
+                every legal spelling of them (`"\u0061"` is the name `a`); `"ascii"` for nothing
+                but ASCII, as `json.dumps` writes it. Other strings may always have escapes.
             formats: Whether `format` is enforced.
             nullable: Whether OpenAPI's `nullable: true` means "or null".
             unsupported: `"widen"` serves what cannot be enforced wider, and lists it in `report`.
@@ -119,6 +123,8 @@ class Grammar:
             options["dialect"] = dialect
         if numbers != "plain":
             options["numbers"] = numbers
+        if escapes != "plain":
+            options["escapes"] = escapes
         if not formats:
             options["formats"] = False
         if nullable:

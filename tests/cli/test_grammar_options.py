@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         (["--json"], '{"a": [1, null]}', '{"a": }'),
         (["--choice", "red,green"], "green", "gree"),
         (["--json", "--whitespace", "compact"], '{"a":1}', '{"a": 1}'),
+        (["--json", "--escapes", "any"], '{"\\u0061": 1}', '{"a": 1, "\\u0061": 1}'),
+        (["--json", "--escapes", "ascii"], '{"\\u00e9": 1}', '{"é": 1}'),
     ],
 )
 def test_each_kind(run: Run, options: list[str], good: str, bad: str) -> None:
@@ -62,9 +64,11 @@ def test_one_grammar_is_needed(run: Run) -> None:
     assert "--regex and --json are both grammars" in outcome.err
 
 
-def test_whitespace_is_for_json(run: Run) -> None:
+def test_options_of_json_are_for_json(run: Run) -> None:
     assert run("check", "--regex", "a", "--whitespace", "any", stdin="a").code == 2
     assert run("check", "--json", "--whitespace", "wide", stdin="1").code == 2
+    assert run("check", "--regex", "a", "--escapes", "any", stdin="a").code == 2
+    assert run("check", "--json", "--escapes", "none", stdin="1").code == 2
 
 
 def test_a_text_grammar_with_an_error_shows_its_place(run: Run) -> None:

@@ -2,7 +2,7 @@
 
 use pyo3::{prelude::*, types::PyDict};
 use stencilm::frontend::json_schema::{
-    self, Additional, Dialect, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported,
+    self, Additional, Dialect, Escapes, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported,
     Whitespace,
 };
 
@@ -135,6 +135,12 @@ fn schema_options(
             "numbers" => match value.extract::<String>()?.as_str() {
                 "plain" => options.numbers = Numbers::Plain,
                 "any" => options.numbers = Numbers::Any,
+                other => return wrong(other),
+            },
+            "escapes" => match value.extract::<String>()?.as_str() {
+                "plain" => options.escapes = Escapes::Plain,
+                "any" => options.escapes = Escapes::Any,
+                "ascii" => options.escapes = Escapes::Ascii,
                 other => return wrong(other),
             },
             "formats" => {

@@ -110,6 +110,19 @@ fn canonical_json_has_one_spelling() {
 }
 
 #[test]
+fn json_may_be_written_in_ascii() {
+    let class = vec![('a', 'a'), ('é', 'é'), ('\n', '\n'), ('\u{7f}', '\u{7f}'), ('😀', '😀')];
+    let sentences =
+        ["a", "\\u0061", "\\n", "\\u00e9", "\\u00E9", "\u{7f}", "\\u007F", "\\ud83D\\uDe00"];
+    let others = ["é", "😀", "\\u00ea", "\n"];
+    let beginnings = ["", "\\", "\\u00", "\\uD83D\\"];
+    check(Tree::Chars(class.clone(), Spelling::JsonAscii), &sentences, &beginnings, &others);
+    let sentences = ["a", "\\n", "\\u00e9", "\\u007f", "\\ud83d\\ude00"];
+    let others = ["é", "\u{7f}", "\\u0061", "\\u000a", "\\u00E9", "\\uD83D", "\\ud83d\\uDE00"];
+    check(Tree::Chars(class, Spelling::JsonAsciiCanonical), &sentences, &beginnings[..3], &others);
+}
+
+#[test]
 fn special_tokens_are_no_text() {
     let tree = Tree::Seq(vec![Tree::text("a"), Tree::Token("<x>".to_owned())]);
     let judge = Judge::of(&Plain { rules: vec![tree], start: 0 }).expect("small");

@@ -129,14 +129,18 @@ fn check_against_judge(re: &Re, letters: &[char]) {
             let found = matches(&exprs, id, bytes.as_bytes());
             assert_eq!(found, expected(&text), "{pattern} on {bytes:?}: {}", exprs.show(id));
         }
-        for spelling in [Spelling::Json, Spelling::JsonCanonical] {
+        for spelling in [Spelling::Json, Spelling::JsonCanonical, Spelling::JsonAscii] {
             let Some((exprs, id)) = compile_in_time(&pattern, spelling, mode) else {
                 return;
             };
             for text in texts(letters, 3) {
                 for escapes_all in [false, true] {
                     let bytes = in_json(&text, escapes_all);
-                    let is_spelled = spelling == Spelling::Json || !escapes_all || text.is_empty();
+                    let is_spelled = match (spelling, escapes_all) {
+                        (Spelling::JsonCanonical, true) => text.is_empty(),
+                        (Spelling::JsonAscii, _) => bytes.is_ascii(),
+                        _ => true,
+                    };
                     let found = matches(&exprs, id, bytes.as_bytes());
                     let right = is_spelled && expected(&text);
                     assert_eq!(found, right, "{pattern} on {bytes:?}: {}", exprs.show(id));

@@ -6,7 +6,7 @@ import importlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stencilm import Grammar, GrammarError
 
@@ -52,6 +52,7 @@ def read_source(
     choice: str | None,
     pydantic: str | None,
     whitespace: str | None,
+    escapes: str | None,
 ) -> Source | None:
     """The grammar that the options give; None if they give none.
 
@@ -69,9 +70,10 @@ def read_source(
     kinds = [kind for kind, value in given.items() if value is not None]
     if len(kinds) > 1:
         raise Failure(f"{' and '.join(kinds)} are both grammars: give one")
-    if whitespace is not None and not {"--schema", "--json", "--pydantic"} & set(kinds):
-        raise Failure("--whitespace is for --schema, --json and --pydantic")
-    from_schema = _schema_reader(whitespace)
+    for option, value in (("--whitespace", whitespace), ("--escapes", escapes)):
+        if value is not None and not {"--schema", "--json", "--pydantic"} & set(kinds):
+            raise Failure(f"{option} is for --schema, --json and --pydantic")
+    from_schema = _schema_reader(whitespace, escapes)
     if schema is not None:
         text = _read_file(schema, "schema")
         return _source("--schema", text, lambda: from_schema(text))
@@ -115,14 +117,19 @@ def _failure(kind: str, text: str | None, error: GrammarError) -> Failure:
     return Failure(f"{where}: {message}", detail=place.caret(), fields=fields)
 
 
-def _schema_reader(whitespace: str | None) -> Callable[[object], Grammar]:
-    if whitespace in (None, "any"):
-        return lambda schema: Grammar.from_json_schema(schema)
+def _schema_reader(whitespace: str | None, escapes: str | None) -> Callable[[object], Grammar]:
+    options: dict[str, Any] = {}
+    if escapes is not None:
+        if escapes not in ("plain", "any", "ascii"):
+            raise Failure(f"--escapes is plain, any or ascii, not {escapes}")
+        options["escapes"] = escapes
     if whitespace == "compact":
-        return lambda schema: Grammar.from_json_schema(schema, whitespace="compact")
-    if not whitespace.isdecimal():
-        raise Failure(f"--whitespace is any, compact or a number, not {whitespace}")
-    return lambda schema: Grammar.from_json_schema(schema, indent=int(whitespace))
+        options["whitespace"] = whitespace
+    elif whitespace not in (None, "any"):
+        if not whitespace.isdecimal():
+            raise Failure(f"--whitespace is any, compact or a number, not {whitespace}")
+        options["indent"] = int(whitespace)
+    return lambda schema: Grammar.from_json_schema(schema, **options)
 
 
 def _read_file(name: str, what: str) -> str:

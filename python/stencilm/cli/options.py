@@ -84,6 +84,15 @@ class GrammarOptions:
             rich_help_panel=_PANEL,
         ),
     ] = None
+    escapes: Annotated[
+        str | None,
+        typer.Option(
+            "--escapes",
+            metavar="plain|any|ascii",
+            help="Names and listed strings in JSON: shortest, in every spelling, or in ASCII.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
 
     def read_if_given(self) -> Source | None:
         """The grammar; None if none is given."""
@@ -95,6 +104,7 @@ class GrammarOptions:
             choice=self.choice,
             pydantic=self.pydantic,
             whitespace=self.whitespace,
+            escapes=self.escapes,
         )
 
     def read(self) -> Source:

@@ -26,11 +26,13 @@ _NO_LIMITS: dict[str, Any] = {
     "key_order": "any",
     "additional": None,
     "numbers": "any",
+    "escapes": "any",
 }
 """Options under which every JSON text that a schema allows may come."""
 _SPACE = ("whitespace", "whitespace_cap", "indent", "separators")
 _OPTIONS: dict[str, dict[str, Any]] = {
     "additional": {"additional": "anywhere"},
+    "escapes": {"escapes": "any"},
     "key_order": {"key_order": "any"},
     "numbers": {"numbers": "any"},
     "whitespace": {name: _NO_LIMITS[name] for name in _SPACE},
@@ -107,6 +109,7 @@ class _Search:
         self.container = _pointer(standing.around)
         self.is_end = is_end
         self.byte = whole[at : at + 1]
+        self.has_escapes = b"\\" in whole[: at + 1] or not whole[: at + 1].isascii()
         self.name: str | None = None
         """The member name that is refused, with `…` if it is not whole."""
         self.is_twice = False
@@ -166,6 +169,8 @@ class _Search:
         return False
 
     def _may_matter(self, option: str) -> bool:
+        if option == "escapes":
+            return self.has_escapes
         return option != "numbers" or self.byte in (b"e", b"E", b".")
 
     def _one_of(self, edits: list[Edit], options: Mapping[str, Any]) -> bool:

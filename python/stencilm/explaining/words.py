@@ -87,6 +87,8 @@ def option_in_words(option: str, value: Any, name: str | None) -> str:
         return f"{_member(name)} comes too late: the names come in the order of the schema"
     if option == "additional":
         return f"{_member(name)} may not come at this place ({option}: {value or 'after_required'})"
+    if option == "escapes":
+        return f"names and listed strings are not written like this (escapes: {value or 'plain'})"
     if option == "numbers":
         return "no number is written like this, only in plain digits"
     return "no white space may come here, or other white space"

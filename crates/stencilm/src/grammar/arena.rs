@@ -50,6 +50,8 @@ pub struct Exprs {
     /// The rules that stand for the rest of an array from an item on, and whether what they allow
     /// depends on the item before.
     pub(crate) items: FxHashMap<RuleId, bool>,
+    /// Whether member names are in their canonical spelling: then names are compared as they stand.
+    pub(crate) has_plain_names: bool,
     bytes: usize,
 }
 
@@ -80,6 +82,9 @@ const NAMING: u16 = 64;
 const FRESH: u16 = 128;
 /// Begins with a counter of more characters than [`LONGEST_COUNTER`].
 const LONG: u16 = 256;
+
+/// Finitely many texts match. (Not all that have this are found.)
+const FINITE: u16 = 512;
 
 /// Counters of characters up to this stay in expressions.
 pub(crate) const LONGEST_COUNTER: u32 = 4_096;
@@ -120,6 +125,7 @@ impl Exprs {
             has_other_names: false,
             has_scarce_names: false,
             items: FxHashMap::default(),
+            has_plain_names: true,
             bytes: 0,
         };
         exprs.intern(Expr::Nothing);
@@ -378,29 +384,32 @@ impl Exprs {
         let of = |id: ExprId| self.facts[id.0 as usize];
         let key = &self.key;
         match expr {
-            Expr::Nothing => Facts::leaf(0, key.start(0)),
-            Expr::Empty => Facts::leaf(NULLABLE, key.start(1)),
+            Expr::Nothing => Facts::leaf(FINITE, key.start(0)),
+            Expr::Empty => Facts::leaf(NULLABLE | FINITE, key.start(1)),
             Expr::Bytes { literal, from } => {
                 let whole = self.literal_hashes[literal.0 as usize];
-                Facts::leaf(0, key.start(2).with_hash(key, whole).with(key, from.into()))
+                Facts::leaf(FINITE, key.start(2).with_hash(key, whole).with(key, from.into()))
             }
-            Expr::OneOf { literals, low, high, depth } => {
+            Expr::OneOf { literals, low, high, depth, spelling } => {
                 let whole = self.list_hashes[literals.0 as usize];
                 let run = u64::from(low) << 32 | u64::from(high);
                 let hash = key.start(3).with_hash(key, whole).with(key, run);
                 let first = self.literal_ids(literals)[low as usize];
                 let is_nullable = self.literal(first).len() == depth as usize;
-                let flags = if is_nullable { NULLABLE } else { 0 };
-                Facts::leaf(flags, hash.with(key, depth.into()))
+                let flags = if is_nullable { NULLABLE | FINITE } else { FINITE };
+                let hash = hash.with(key, depth.into()).with(key, spelling as u64);
+                Facts::leaf(flags, hash)
             }
             Expr::Bytes1(set) => {
                 let words = self.byte_set_of(set).words();
-                Facts::leaf(0, words.iter().fold(key.start(4), |hash, &w| hash.with(key, w)))
+                Facts::leaf(FINITE, words.iter().fold(key.start(4), |hash, &w| hash.with(key, w)))
             }
-            Expr::Chars { class, spelling } => Facts::leaf(0, self.class_hash(5, class, spelling)),
+            Expr::Chars { class, spelling } => {
+                Facts::leaf(FINITE, self.class_hash(5, class, spelling))
+            }
             Expr::Partial { class, spelling, progress } => {
                 let at = FxBuildHasher.hash_one(progress);
-                Facts::leaf(0, self.class_hash(6, class, spelling).with(key, at))
+                Facts::leaf(FINITE, self.class_hash(6, class, spelling).with(key, at))
             }
             Expr::Number { set, state } => {
                 let whole = self.number_set_hashes[set.0 as usize];
@@ -412,7 +421,13 @@ impl Exprs {
             Expr::Token(name) => {
                 Facts::leaf(CALLS | LEADING_CALL, key.start(7).with(key, name.0.into()))
             }
-            Expr::Seq(a, b) => self.facts_of_sequence(of(a), of(b)),
+            Expr::Seq(a, b) => {
+                // A part of a character before the rest of a name is in the middle of the name.
+                let is_inside = matches!(self.get(a), Expr::Partial { .. });
+                let inside = if is_inside { of(b).flags & (NAMING | FRESH) } else { 0 };
+                let facts = self.facts_of_sequence(of(a), of(b));
+                Facts { flags: facts.flags | inside, ..facts }
+            }
             Expr::Choice(list) => self.facts_of_choice(list),
             Expr::And(list) => self.facts_of_and(list),
             Expr::Repeat { body, min, max } => {
@@ -422,6 +437,8 @@ impl Exprs {
                 let mut flags = body.flags & (NULLABLE | CALLS | LEADING_CALL | AND);
                 if max == UNBOUNDED {
                     flags |= ENDLESS;
+                } else {
+                    flags |= body.flags & FINITE;
                 }
                 if min == 0 {
                     flags |= NULLABLE;
@@ -468,7 +485,7 @@ impl Exprs {
         let key = &self.key;
         let leading = if a.has(NULLABLE) { b.flags & LEADING_CALL } else { 0 };
         Facts {
-            flags: (a.flags & b.flags & NULLABLE)
+            flags: (a.flags & b.flags & (NULLABLE | FINITE))
                 | ((a.flags | b.flags) & (CALLS | AND))
                 | (a.flags & (LEADING_CALL | NAMING | FRESH | LONG))
                 | leading
@@ -484,7 +501,7 @@ impl Exprs {
         for flag in [NULLABLE, NAMING] {
             facts.flags |= if members.clone().any(|it| it.has(flag)) { flag } else { 0 };
         }
-        facts.flags |= members.fold(ENDLESS | FRESH, |flags, it| flags & it.flags);
+        facts.flags |= members.fold(ENDLESS | FRESH | FINITE, |flags, it| flags & it.flags);
         facts
     }
 
@@ -495,19 +512,12 @@ impl Exprs {
             facts.flags |= NULLABLE;
         }
         // Finitely many refused texts take no end away.
-        let mut others = self.list(list).iter().filter(|&&id| !self.is_finite_not(id));
+        let is_finite_not = |id: ExprId| matches!(self.get(id), Expr::Not(body) if self.facts[body.0 as usize].has(FINITE));
+        let mut others = self.list(list).iter().filter(|&&id| !is_finite_not(id));
         if let (Some(one), None) = (others.next(), others.next()) {
             facts.flags |= self.facts[one.0 as usize].flags & ENDLESS;
         }
         facts
-    }
-
-    /// Whether this refuses finitely many texts.
-    fn is_finite_not(&self, id: ExprId) -> bool {
-        let Expr::Not(body) = self.get(id) else {
-            return false;
-        };
-        matches!(self.get(body), Expr::OneOf { .. } | Expr::Bytes { .. } | Expr::Empty)
     }
 
     fn class_hash(&self, kind: u64, class: ClassId, spelling: Spelling) -> ContentHash {

@@ -5,6 +5,7 @@ use crate::grammar::arena::Exprs;
 use crate::grammar::byte_set::ByteSet;
 use crate::grammar::char_set::CharSet;
 use crate::grammar::expr::{Expr, ExprId, LiteralId, LiteralsId, Progress, RuleId, Spelling};
+use crate::grammar::json_text::{canonical, canonical_ascii};
 
 impl Exprs {
     /// No text at all.
@@ -46,41 +47,67 @@ impl Exprs {
     /// assert_eq!(exprs.show(text), r#""say \\\"hi\\\"""#);
     /// ```
     pub fn text(&mut self, text: &str, spelling: Spelling) -> ExprId {
-        match spelling {
-            Spelling::Text => self.bytes(text.as_bytes()),
-            Spelling::JsonCanonical => {
-                let spelled: Vec<u8> = text.chars().flat_map(canonical_spelling).collect();
-                self.bytes(&spelled)
-            }
-            Spelling::Json => {
-                let parts: Vec<ExprId> =
-                    text.chars().map(|c| self.chars(&CharSet::of([c]), spelling)).collect();
-                self.seq(&parts)
-            }
+        if !spelling.is_free() {
+            return self.bytes(&listed(text, spelling));
         }
+        let parts: Vec<ExprId> =
+            text.chars().map(|c| self.chars(&CharSet::of([c]), spelling)).collect();
+        self.seq(&parts)
     }
 
     /// Any of these literals. `Nothing` for none.
     pub fn one_of<'a>(&mut self, literals: impl IntoIterator<Item = &'a [u8]>) -> ExprId {
         let ids = literals.into_iter().map(|literal| self.literal_id(literal)).collect();
+        self.one_of_list(ids, Spelling::Text)
+    }
+
+    /// Any of these texts, spelled. `Nothing` for none.
+    pub fn one_of_texts<'a>(
+        &mut self,
+        texts: impl IntoIterator<Item = &'a str>,
+        spelling: Spelling,
+    ) -> ExprId {
+        let ids = texts.into_iter().map(|text| self.literal_id(&listed(text, spelling))).collect();
+        self.one_of_list(ids, if spelling.is_free() { spelling } else { Spelling::Text })
+    }
+
+    fn one_of_list(&mut self, ids: Vec<LiteralId>, spelling: Spelling) -> ExprId {
         let list = self.literal_list(ids);
         let len = crate::grammar::arena::index(self.literal_ids(list).len());
-        self.one_of_run(list, 0, len, 0)
+        self.one_of_run(list, (0, len), 0, spelling)
     }
 
     /// A run of a sorted list of literals, from byte `depth` on.
     pub(crate) fn one_of_run(
         &mut self,
         literals: LiteralsId,
-        low: u32,
-        high: u32,
+        (low, high): (u32, u32),
         depth: u32,
+        spelling: Spelling,
     ) -> ExprId {
         match high - low {
             0 => self.nothing(),
-            1 => self.bytes_from(self.literal_ids(literals)[low as usize], depth),
-            _ => self.intern(Expr::OneOf { literals, low, high, depth }),
+            1 => self.literal_from(self.literal_ids(literals)[low as usize], depth, spelling),
+            _ => self.intern(Expr::OneOf { literals, low, high, depth, spelling }),
         }
+    }
+
+    /// A literal of a list from byte `depth` on, spelled.
+    pub(crate) fn literal_from(
+        &mut self,
+        literal: LiteralId,
+        depth: u32,
+        spelling: Spelling,
+    ) -> ExprId {
+        if !spelling.is_free() {
+            return self.bytes_from(literal, depth);
+        }
+        let text = self.literal(literal)[depth as usize..].to_vec();
+        // What is left of a character that has begun is as it is.
+        let begun = text.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count();
+        let rest = self.text(&String::from_utf8_lossy(&text[begun..]), spelling);
+        let begun = self.bytes(&text[..begun]);
+        self.seq2(begun, rest)
     }
 
     /// One byte of a set.
@@ -138,8 +165,8 @@ impl Exprs {
         self.intern(Expr::Names { state, low, high, depth, other })
     }
 
-    /// A member name that its object does not list, spelled as JSON between its quotes
-    /// ([`Spelling::JsonCanonical`]), and its closing quote. See [`Expr::OtherName`].
+    /// A member name that its object does not list, spelled as JSON between its quotes, and its
+    /// closing quote. See [`Expr::OtherName`].
     pub fn other_name(&mut self, text: ExprId) -> ExprId {
         if text == self.nothing() {
             return text;
@@ -414,17 +441,15 @@ enum Side {
     Tail,
 }
 
-/// One character as [`Spelling::JsonCanonical`] spells it.
-pub(crate) fn canonical_spelling(c: char) -> Vec<u8> {
-    match c {
-        '"' => b"\\\"".to_vec(),
-        '\\' => b"\\\\".to_vec(),
-        '\u{8}' => b"\\b".to_vec(),
-        '\u{C}' => b"\\f".to_vec(),
-        '\n' => b"\\n".to_vec(),
-        '\r' => b"\\r".to_vec(),
-        '\t' => b"\\t".to_vec(),
-        '\0'..='\u{1F}' => format!("\\u{:04x}", u32::from(c)).into_bytes(),
-        _ => c.to_string().into_bytes(),
+/// A text as it stands in a list: spelled, or as it is if it has several spellings.
+pub(crate) fn listed(text: &str, spelling: Spelling) -> Vec<u8> {
+    let stands_raw = |&byte: &u8| (b' '..b'\x7F').contains(&byte) && byte != b'"' && byte != b'\\';
+    if text.as_bytes().iter().all(stands_raw) {
+        return text.into();
+    }
+    match spelling {
+        Spelling::Text | Spelling::Json | Spelling::JsonAscii => text.into(),
+        Spelling::JsonCanonical => text.chars().flat_map(canonical).collect(),
+        Spelling::JsonAsciiCanonical => text.chars().flat_map(canonical_ascii).collect(),
     }
 }

@@ -76,6 +76,12 @@ impl CharSet {
         self.ranges.is_empty()
     }
 
+    /// How many characters there are.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.ranges.iter().map(|&(low, high)| high - low + 1).sum()
+    }
+
     /// The inclusive ranges, sorted, not touching each other.
     #[must_use]
     pub fn ranges(&self) -> &[(u32, u32)] {

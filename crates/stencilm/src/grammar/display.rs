@@ -86,7 +86,8 @@ impl Exprs {
             Expr::Bytes { literal, from } => {
                 write_literal(out, &self.literal(literal)[from as usize..]);
             }
-            Expr::OneOf { literals, low, high, depth } => {
+            Expr::OneOf { literals, low, high, depth, spelling } => {
+                out.push_str(spelling_prefix(spelling));
                 out.push('(');
                 let run = &self.literal_ids(literals)[low as usize..high as usize];
                 for (place, &literal) in run.iter().enumerate() {
@@ -246,6 +247,8 @@ fn spelling_prefix(spelling: Spelling) -> &'static str {
         Spelling::Text => "",
         Spelling::Json => "%json",
         Spelling::JsonCanonical => "%canonical",
+        Spelling::JsonAscii => "%ascii",
+        Spelling::JsonAsciiCanonical => "%canonical_ascii",
     }
 }
 

@@ -54,6 +54,25 @@ pub enum Spelling {
     /// The inside of a JSON string, one spelling a character: raw UTF-8, and an escape (short
     /// where there is one, else `\u00xx` in lower case) only where JSON needs it.
     JsonCanonical,
+    /// The inside of a JSON string, every legal spelling made of ASCII.
+    JsonAscii,
+    /// The inside of a JSON string, one spelling a character, made of ASCII: as
+    /// [`Spelling::JsonCanonical`], but all from U+007F on is escaped as well.
+    JsonAsciiCanonical,
+}
+
+impl Spelling {
+    /// Whether a character may have several spellings.
+    #[must_use]
+    pub fn is_free(self) -> bool {
+        matches!(self, Self::Json | Self::JsonAscii)
+    }
+
+    /// Whether nothing but ASCII is written.
+    #[must_use]
+    pub fn is_ascii(self) -> bool {
+        matches!(self, Self::JsonAscii | Self::JsonAsciiCanonical)
+    }
 }
 
 /// Where a byte stream stands inside the spelling of one character.
@@ -115,7 +134,8 @@ pub enum Expr {
         from: u32,
     },
     /// Any of a run of a sorted list of literals, each from byte `depth` on. They agree on the
-    /// bytes before; the run has two at least.
+    /// bytes before; the run has two at least. In a free spelling they are texts, of which
+    /// `depth` bytes were spelled.
     OneOf {
         /// The list.
         literals: LiteralsId,
@@ -125,6 +145,8 @@ pub enum Expr {
         high: u32,
         /// Bytes already read.
         depth: u32,
+        /// How they are spelled: [`Spelling::Text`] for bytes as they are, or one of the free ones.
+        spelling: Spelling,
     },
     /// One byte of a set, which is not empty.
     Bytes1(ByteSetId),

@@ -97,11 +97,11 @@ impl Exprs {
                 let literal = self.literal_id(from.literal(literal));
                 self.bytes_from(literal, at)
             }
-            Expr::OneOf { literals, low, high, depth } => {
+            Expr::OneOf { literals, low, high, depth, spelling } => {
                 let ids: Vec<LiteralId> = from.literal_ids(literals).to_vec();
                 let ids = ids.into_iter().map(|id| self.literal_id(from.literal(id))).collect();
                 let list = self.literal_list(ids);
-                self.one_of_run(list, low, high, depth)
+                self.one_of_run(list, (low, high), depth, spelling)
             }
             Expr::Bytes1(set) => self.byte_set(&from.byte_set_of(set)),
             Expr::Chars { class, spelling } => {

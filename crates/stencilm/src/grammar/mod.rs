@@ -10,6 +10,7 @@ mod expr;
 mod hash;
 mod import;
 mod items;
+mod json_text;
 mod numbers;
 mod show;
 mod star;
@@ -20,6 +21,7 @@ use crate::error::Error;
 
 pub use arena::Exprs;
 pub(crate) use arena::LONGEST_COUNTER;
+pub(crate) use build::listed;
 pub use byte_set::ByteSet;
 pub use char_set::CharSet;
 pub(crate) use display::write_rules;
@@ -29,6 +31,9 @@ pub use expr::{
 };
 pub use hash::{ContentHash, HashKey};
 pub use import::Imported;
+pub(crate) use json_text::{
+    Escaped, SHORT_ESCAPES, Spelled, after_byte, canonical, canonical_text, ends_with,
+};
 
 /// Where the bodies of a grammar's rules come from: each is asked for when it is first called.
 ///
@@ -84,8 +89,13 @@ pub trait Rules: Send + Sync + fmt::Debug {
         state
     }
 
-    /// The sorted member names of an object, as they are spelled between the quotes
-    /// ([`Spelling::JsonCanonical`]). Asked once for each arena and object.
+    /// How member names are spelled between their quotes.
+    fn name_spelling(&self) -> Spelling {
+        Spelling::JsonCanonical
+    }
+
+    /// The sorted member names of an object: as they are spelled, or as texts if each has several
+    /// spellings ([`Spelling::is_free`]). Asked once for each arena and object.
     fn names(&self, object: u32, exprs: &mut Exprs) -> LiteralsId {
         let _ = object;
         exprs.literal_list(Vec::new())
@@ -122,8 +132,7 @@ pub trait Rules: Send + Sync + fmt::Debug {
         Ok(rule)
     }
 
-    /// What follows the closing quote of any name outside the list, which is spelled
-    /// [`Spelling::JsonCanonical`].
+    /// What follows the closing quote of any name outside the list.
     ///
     /// # Errors
     /// A limit was reached.

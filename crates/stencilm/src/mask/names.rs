@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use crate::error::Error;
-use crate::grammar::{Expr, ExprId, LiteralsId, Spelling};
+use crate::grammar::{Expr, ExprId, LiteralsId};
 use crate::mask::few::Few;
 use crate::mask::local::Local;
 use crate::mask::tries::{FULL, TrieId};
@@ -41,6 +41,10 @@ impl Tables {
     ) -> Result<Local, Error> {
         let NameRun { state, low, high, depth, .. } = run;
         let listed = self.residuals.exprs.names(state, low, high, depth, false);
+        if self.residuals.name_spelling().is_free() {
+            let others = self.residuals.other_names(run)?;
+            return self.union_of_locals(&[listed, others], trie, after);
+        }
         let names = self.residuals.names_of(state);
         let mut through = Vec::new();
         self.add_through_run(names, (low, high, depth), trie, &mut through);
@@ -60,6 +64,7 @@ impl Tables {
 
     /// The star of any text that `first` is but for some names, if `rest` is the closing quote.
     pub(super) fn star_of_names(&mut self, first: ExprId, rest: ExprId) -> Option<ExprId> {
+        let spelling = self.residuals.name_spelling();
         let exprs = &mut self.residuals.exprs;
         if rest != exprs.bytes(b"\"") {
             return None;
@@ -70,13 +75,21 @@ impl Tables {
         let &[a, b] = exprs.list(list) else {
             return None;
         };
-        let star = exprs.any_text(Spelling::JsonCanonical);
+        let star = exprs.any_text(spelling);
         let other = if a == star { b } else { a };
         let Expr::Not(names) = exprs.get(other) else {
             return None;
         };
-        let is_list =
-            matches!(exprs.get(names), Expr::OneOf { .. } | Expr::Bytes { .. } | Expr::Empty);
+        let is_list = match exprs.get(names) {
+            Expr::OneOf { .. } | Expr::Bytes { .. } | Expr::Empty => true,
+            Expr::Chars { .. } | Expr::Seq(..) => {
+                let is_part = |&part: &ExprId| {
+                    matches!(exprs.get(part), Expr::Chars { .. } | Expr::Bytes { .. })
+                };
+                spelling.is_free() && exprs.spine(names).iter().all(is_part)
+            }
+            _ => false,
+        };
         ((a == star || b == star) && is_list).then_some(star)
     }
 
@@ -98,13 +111,17 @@ impl Tables {
         };
         for member in self.residuals.exprs.list(list).to_vec() {
             let Expr::Not(body) = self.residuals.exprs.get(member) else { continue };
+            if self.residuals.name_spelling().is_free() {
+                self.add_through_spelled(body, quote, trie, &mut through)?;
+                continue;
+            }
             match self.residuals.exprs.get(body) {
                 Expr::Empty => self.add_through(&[], trie, &mut through),
                 Expr::Bytes { literal, from } => {
                     let name = self.residuals.exprs.literal(literal)[from as usize..].to_vec();
                     self.add_through(&name, trie, &mut through);
                 }
-                Expr::OneOf { literals, low, high, depth } => {
+                Expr::OneOf { literals, low, high, depth, .. } => {
                     self.add_through_run(literals, (low, high, depth), trie, &mut through);
                 }
                 _ => {}
@@ -122,6 +139,34 @@ impl Tables {
             at = at.and_then(|at| endings.child(at, byte));
         }
         through.extend_from_slice(at.map_or(&[], |at| endings.trie.tokens_below(at)));
+    }
+
+    /// The same for names that have several spellings: what remains of them is followed.
+    fn add_through_spelled(
+        &mut self,
+        names: ExprId,
+        quote: ExprId,
+        trie: TrieId,
+        through: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let (nothing, empty) = (self.residuals.exprs.nothing(), self.residuals.exprs.empty());
+        let (whole, root) = self.tries.place(trie);
+        let mut todo = vec![(root, self.residuals.exprs.seq2(names, quote))];
+        while let Some((at, names)) = todo.pop() {
+            let children: SmallVec<[(u32, u8); 16]> = {
+                let trie = self.tries.trie_ref(whole);
+                trie.children(at).map(|child| (child, trie.byte(child))).collect()
+            };
+            for (child, byte) in children {
+                let rest = self.residuals.step(names, byte)?;
+                if rest == empty {
+                    through.extend_from_slice(self.tries.trie_ref(whole).tokens_below(child));
+                } else if rest != nothing {
+                    todo.push((child, rest));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The same for a run of sorted names, from byte `depth` of each on.

@@ -14,6 +14,7 @@ use crate::mask::{Mask, MaskBuilder, Tables};
 use crate::residual::calls::Callee;
 use crate::residual::names::NameRun;
 use crate::residual::places::Places;
+use crate::residual::runs::may_be_raw;
 use crate::vocab::{IndexedTrie, Node, Sieve, Trie};
 
 /// Subtrees with fewer nodes are walked without asking whether they could be taken whole.
@@ -240,15 +241,21 @@ impl Tables {
         let trie: &Trie = arc.as_deref().unwrap_or(vocabulary.trie());
         let names = self.residuals.names_of(run.state);
         let rules = self.residuals.rules().clone();
+        let spelling = self.residuals.name_spelling();
         let mut todo = vec![(run, node)];
         while let Some((run, node)) = todo.pop() {
             self.spend(1)?;
+            if spelling.is_free() {
+                self.walk_escaped_names(run, whole, node, found)?;
+            }
             let mut low = run.low;
             while low < run.high {
                 let Some(first) = rules.next_name(run.state, low, run.high)? else { break };
                 let literal = self.residuals.exprs.literal_ids(names)[first as usize];
                 let next = self.residuals.exprs.literal(literal).get(run.depth as usize).copied();
                 let byte = next.unwrap_or(b'"');
+                let is_raw =
+                    next.is_none_or(|byte| !spelling.is_free() || may_be_raw(byte, spelling));
                 let child = if whole == FULL && node == 0 {
                     vocabulary.root_child(byte)
                 } else {
@@ -260,7 +267,7 @@ impl Tables {
                     }
                     None => first + 1,
                 };
-                if let Some(child) = child {
+                if let Some(child) = child.filter(|_| is_raw) {
                     found.inside.adds().extend_from_slice(trie.tokens_at(child));
                     let end = trie.end(child);
                     if end > child + 1 {
@@ -286,6 +293,30 @@ impl Tables {
             }
         }
         Ok(())
+    }
+
+    /// Walks on where the next character of a name is escaped.
+    fn walk_escaped_names(
+        &mut self,
+        run: NameRun,
+        whole: TrieId,
+        node: u32,
+        found: &mut Found,
+    ) -> Result<(), Error> {
+        let arc = self.tries.trie(whole);
+        let vocabulary = self.vocabulary.clone();
+        let trie: &Trie = arc.as_deref().unwrap_or(vocabulary.trie());
+        let Some(child) = trie.child(node, b'\\') else {
+            return Ok(());
+        };
+        let NameRun { state, low, high, depth, other } = run;
+        let names = self.residuals.exprs.names(state, low, high, depth, other);
+        let rest = self.residuals.step(names, b'\\')?;
+        if rest == self.residuals.exprs.nothing() {
+            return Ok(());
+        }
+        found.inside.adds().extend_from_slice(trie.tokens_at(child));
+        self.walk(rest, whole, child + 1, trie.end(child), found)
     }
 
     /// Notes the calls that `id` may begin with.

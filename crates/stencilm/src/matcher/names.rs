@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 use crate::grammar::ExprId;
 use crate::mask::{Few, Mask};
 use crate::matcher::items::joined;
-use crate::stack::{Machine, Place, Seen, State, Stop, has_unseen, seen_of};
-use crate::vocab::Vocabulary;
+use crate::stack::{Machine, NamePlace, Seen, SpelledPlace, State, Stop, has_unseen, seen_of};
+use crate::vocab::{IndexedTrie, Vocabulary};
 
 /// The sets of names that tokens may come upon below a state.
 pub(super) type Reached<'a> = SmallVec<[&'a Seen; 2]>;
@@ -38,24 +38,17 @@ pub(super) fn refused(
     if is_scarce && !reached.is_empty() {
         asked.extend_from_slice(quoted.opening());
     }
+    let is_plain = machine.exprs().has_plain_names;
     if state.name.is_open() {
         in_name(machine, vocabulary, state, &mut refused, &mut asked)?;
     }
     for seen in reached {
         let names = quoted.names();
-        let mut todo = SmallVec::<[_; 8]>::from_elem((0, seen.start()), 1);
-        while let Some((node, place)) = todo.pop() {
-            if place.is_name()
-                && let Some(child) = names.child(node, b'"')
-            {
-                asked.extend_from_slice(names.trie().tokens_at(child));
-            }
-            for (child, _, place) in names.meet(node, place.nexts()) {
-                if is_scarce {
-                    asked.extend_from_slice(names.trie().tokens_at(child));
-                }
-                todo.push((child, place));
-            }
+        let mut ends = |child| asked.extend_from_slice(names.trie().tokens_at(child));
+        if is_plain {
+            meet_names(names, seen.start(), is_scarce, &mut ends);
+        } else {
+            meet_names(names, SpelledPlace::start(seen, is_plain), is_scarce, &mut ends);
         }
     }
     asked.extend_from_slice(quoted.repeated());
@@ -86,31 +79,67 @@ fn in_name(
             continue;
         }
         if let Some(seen) = seen_of(&item.link)
-            && let Some(place) = seen.find(name.get_or_insert_with(|| state.name.bytes()))
+            && let Some(place) = {
+                let name = name.get_or_insert_with(|| state.name.bytes());
+                SpelledPlace::find(seen, &state.name, name, machine.exprs().has_plain_names)
+            }
         {
             // What one item refuses, another may allow.
             let found = if state.items.len() == 1 { &mut *refused } else { &mut *asked };
-            let is_escaped = state.name.is_escaped();
-            go_on(machine, vocabulary, item.id, is_escaped, place, found)?;
+            go_on(machine, vocabulary, item.id, place, found)?;
         }
     }
     for token in vocabulary.quoted().rejoined() {
-        let first_len = state.name.len() + token.end as usize;
-        let may_be = if token.is_whole {
-            token.name.len() == first_len
-        } else {
-            machine.exprs().has_scarce_names && token.name.len() <= first_len
-        };
-        if may_be {
-            let name = name.get_or_insert_with(|| state.name.bytes());
-            let first = vocabulary.token_bytes(token.token).unwrap_or(&[]);
-            let mut first = name.iter().chain(&first[..token.end as usize]);
-            if token.name.iter().all(|byte| first.next() == Some(byte)) {
-                asked.push(token.token);
+        if !token.is_whole && !machine.exprs().has_scarce_names {
+            continue;
+        }
+        let bytes = vocabulary.token_bytes(token.token).unwrap_or(&[]);
+        let bytes = &bytes[..token.end as usize];
+        let is_plain = machine.exprs().has_plain_names || !token.has_escape;
+        let is_same = if is_plain && state.name.escape().is_none() {
+            // What is plain stands as it is.
+            let first_len = state.name.len() + bytes.len();
+            if token.name.len() > first_len || (token.is_whole && token.name.len() < first_len) {
+                continue;
             }
+            let name = name.get_or_insert_with(|| state.name.bytes());
+            let mut first = name.iter().chain(bytes);
+            token.name.iter().all(|byte| first.next() == Some(byte))
+        } else {
+            let mut first = state.name.clone();
+            bytes.iter().for_each(|&byte| first.push(byte));
+            let first = first.bytes();
+            first.starts_with(&token.name) && (!token.is_whole || first.len() == token.name.len())
+        };
+        if is_same {
+            asked.push(token.token);
         }
     }
     Ok(())
+}
+
+/// Visits the nodes of a trie at which a name ends with its closing quote, and, if asked for, all on
+/// the way to one.
+fn meet_names<P: NamePlace>(
+    tokens: &IndexedTrie,
+    start: P,
+    has_way: bool,
+    visit: &mut impl FnMut(u32),
+) {
+    let mut todo = SmallVec::<[_; 8]>::from_elem((0, start), 1);
+    while let Some((node, place)) = todo.pop() {
+        if place.is_name()
+            && let Some(child) = tokens.child(node, b'"')
+        {
+            visit(child);
+        }
+        for (child, _, place) in tokens.meet(node, place.nexts()) {
+            if has_way {
+                visit(child);
+            }
+            todo.push((child, place));
+        }
+    }
 }
 
 /// The tokens that go on in a name to one of those at `place`, or to where only those are left.
@@ -118,31 +147,38 @@ fn go_on(
     machine: &mut impl Machine,
     vocabulary: &Vocabulary,
     id: ExprId,
-    is_escaped: bool,
-    place: Place<'_>,
+    place: SpelledPlace<'_>,
     found: &mut Vec<u32>,
 ) -> Result<(), Stop> {
-    let is_fresh = machine.exprs().is_fresh(id);
-    let tokens = if is_fresh { vocabulary.quoted().tokens() } else { vocabulary.indexed_trie() };
+    if machine.exprs().is_fresh(id) {
+        let tokens = vocabulary.quoted().tokens();
+        let mut ends = |child| found.extend_from_slice(tokens.trie().tokens_below(child));
+        if place.escape().is_none() && machine.exprs().has_plain_names {
+            meet_names(tokens, place.place(), false, &mut ends);
+        } else {
+            meet_names(tokens, place, false, &mut ends);
+        }
+        return Ok(());
+    }
+    let tokens = vocabulary.indexed_trie();
     let nothing = machine.exprs().nothing();
-    let mut todo = SmallVec::<[_; 8]>::from_elem((0, id, is_escaped, place), 1);
-    while let Some((node, id, is_escaped, place)) = todo.pop() {
+    let mut todo = SmallVec::<[_; 8]>::from_elem((0, id, place), 1);
+    while let Some((node, id, place)) = todo.pop() {
         if place.is_name()
             && let Some(child) = tokens.child(node, b'"')
         {
             found.extend_from_slice(tokens.trie().tokens_below(child));
         }
         for (child, byte, place) in tokens.meet(node, place.nexts()) {
-            let is_escaped = byte == b'\\' && !is_escaped;
-            let rest = if is_fresh { id } else { machine.step(id, byte)? };
+            let rest = machine.step(id, byte)?;
             if rest == nothing {
                 continue;
             }
-            if !is_fresh && !has_unseen(machine, rest, is_escaped, place)? {
+            if !has_unseen(machine, rest, place)? {
                 found.extend_from_slice(tokens.trie().tokens_below(child));
                 continue;
             }
-            todo.push((child, rest, is_escaped, place));
+            todo.push((child, rest, place));
         }
     }
     Ok(())

@@ -130,8 +130,8 @@ fn build(exprs: &mut Exprs, id: ExprId, done: &NonEmpty) -> ExprId {
     match exprs.get(id) {
         Expr::Empty => exprs.nothing(),
         // The list is sorted: the empty rest is its first.
-        Expr::OneOf { literals, low, high, depth } => {
-            exprs.one_of_run(literals, low + 1, high, depth)
+        Expr::OneOf { literals, low, high, depth, spelling } => {
+            exprs.one_of_run(literals, (low + 1, high), depth, spelling)
         }
         Expr::Choice(list) => {
             let members: Vec<ExprId> = exprs.list(list).iter().map(|&part| of(part)).collect();

@@ -4,15 +4,16 @@
 use crate::grammar::{CharSet, ClassId, Expr, ExprId, Progress};
 use crate::residual::Residuals;
 
-/// Parts of an expression that are looked at for the beginnings of characters.
-const MOST_HEADS: usize = 64;
+/// Parts of an expression that are looked at for the beginnings of characters, where bytes would
+/// do as well.
+pub(super) const MOST_HEADS: usize = 64;
 
 impl Residuals {
-    /// All that `id` can be when the escape that it is inside of has ended; none if it is not
-    /// inside of one, or if that cannot be told.
-    pub(super) fn after_escape(&mut self, id: ExprId) -> Option<Vec<ExprId>> {
+    /// All that `id` can be when the escape that it is inside of has ended, each with how many
+    /// characters lead to it; none if it is not inside of one, or has more than `most` parts.
+    pub(super) fn after_escape(&mut self, id: ExprId, most: usize) -> Option<Vec<(ExprId, u32)>> {
         let mut classes = Vec::new();
-        if !self.collect_heads(id, &mut classes) || classes.is_empty() {
+        if !self.collect_heads(id, most, &mut classes) || classes.is_empty() {
             return None;
         }
         classes.sort_unstable();
@@ -26,12 +27,16 @@ impl Residuals {
             atoms = parts.filter(|atom| !atom.is_empty()).collect();
         }
         let nothing = self.exprs.nothing();
-        let mut rests = Vec::new();
+        let mut rests: Vec<(ExprId, u32)> = Vec::new();
         for atom in atoms {
             let Some(c) = char::from_u32(atom.ranges()[0].0) else { continue };
             let rest = self.after_character(id, c);
-            if rest != nothing && !rests.contains(&rest) {
-                rests.push(rest);
+            if rest == nothing {
+                continue;
+            }
+            match rests.iter_mut().find(|(known, _)| *known == rest) {
+                Some((_, characters)) => *characters += atom.len(),
+                None => rests.push((rest, atom.len())),
             }
         }
         Some(rests)
@@ -39,8 +44,8 @@ impl Residuals {
 
     /// The classes of the characters that `id` is inside of. False if it is not inside of an
     /// escape on every way.
-    fn collect_heads(&self, id: ExprId, classes: &mut Vec<ClassId>) -> bool {
-        if classes.len() > MOST_HEADS {
+    fn collect_heads(&self, id: ExprId, most: usize, classes: &mut Vec<ClassId>) -> bool {
+        if classes.len() > most {
             return false;
         }
         match self.exprs.get(id) {
@@ -48,11 +53,12 @@ impl Residuals {
                 classes.push(class);
                 !matches!(progress, Progress::Utf8 { .. })
             }
-            Expr::Seq(first, _) => self.collect_heads(first, classes),
+            Expr::Seq(first, _) => self.collect_heads(first, most, classes),
             Expr::Choice(list) | Expr::And(list) => {
-                self.exprs.list(list).iter().all(|&member| self.collect_heads(member, classes))
+                let mut members = self.exprs.list(list).iter();
+                members.all(|&member| self.collect_heads(member, most, classes))
             }
-            Expr::Not(body) => self.collect_heads(body, classes),
+            Expr::Not(body) | Expr::OtherName(body) => self.collect_heads(body, most, classes),
             Expr::Nothing => true,
             Expr::Empty
             | Expr::Bytes { .. }
@@ -63,8 +69,7 @@ impl Residuals {
             | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
-            | Expr::Names { .. }
-            | Expr::OtherName(_) => false,
+            | Expr::Names { .. } => false,
         }
     }
 
@@ -100,6 +105,10 @@ impl Residuals {
                 let body = self.after_character(body, c);
                 self.exprs.not(body)
             }
+            Expr::OtherName(text) => {
+                let text = self.after_character(text, c);
+                self.exprs.other_name(text)
+            }
             Expr::Nothing
             | Expr::Empty
             | Expr::Bytes { .. }
@@ -110,8 +119,7 @@ impl Residuals {
             | Expr::Number { .. }
             | Expr::Token(_)
             | Expr::Call(_)
-            | Expr::Names { .. }
-            | Expr::OtherName(_) => self.exprs.nothing(),
+            | Expr::Names { .. } => self.exprs.nothing(),
         }
     }
 }

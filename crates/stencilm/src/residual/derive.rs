@@ -44,10 +44,7 @@ impl Residuals {
                 let byte = self.exprs.literal(literal)[from as usize];
                 self.partitions.single(byte)
             }
-            Expr::OneOf { literals, low, high, depth } => {
-                let next = self.next_bytes(literals, low, high, depth);
-                self.partitions.by_label(|byte| next.contains(byte).then_some(byte))
-            }
+            Expr::OneOf { .. } => self.partition_of_run(id),
             Expr::Bytes1(set) => {
                 let set = self.exprs.byte_set_of(set);
                 self.partitions.set(&set)
@@ -135,10 +132,7 @@ impl Residuals {
                     nothing
                 }
             }
-            Expr::OneOf { literals, low, high, depth } => {
-                let (low, high) = self.run_with(literals, low, high, depth, byte);
-                self.exprs.one_of_run(literals, low, high, depth + 1)
-            }
+            Expr::OneOf { .. } => self.derive_run(id, byte),
             Expr::Bytes1(set) => {
                 let is_in = self.exprs.byte_set_of(set).contains(byte);
                 if is_in { self.exprs.empty() } else { nothing }

@@ -9,6 +9,7 @@ use rustc_hash::FxBuildHasher;
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, Exprs};
 use crate::limits::Budget;
+use crate::residual::characters::MOST_HEADS;
 use crate::residual::{Alive, Residuals};
 
 /// Expressions looked at before lengths are compared, which costs as much as many of them: again
@@ -222,8 +223,8 @@ impl Residuals {
         let Expr::And(list) = self.exprs.get(id) else {
             return Ok(Vec::new());
         };
-        if let Some(rests) = self.after_escape(id) {
-            return Ok(rests);
+        if let Some(rests) = self.after_escape(id, MOST_HEADS) {
+            return Ok(rests.into_iter().map(|(rest, _)| rest).collect());
         }
         let nothing = self.exprs.nothing();
         let mut rests = Vec::new();

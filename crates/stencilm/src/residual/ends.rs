@@ -380,7 +380,7 @@ impl Residuals {
                 }
                 at
             }
-            Expr::OneOf { literals, low, high, depth } => {
+            Expr::OneOf { literals, low, high, depth, spelling } if !spelling.is_free() => {
                 let mut ends = Vec::new();
                 let mut todo = vec![(low, high, depth, vec![place])];
                 while let Some((low, high, depth, at)) = todo.pop() {

@@ -9,6 +9,7 @@ use rustc_hash::FxBuildHasher;
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, UNBOUNDED};
 use crate::residual::Residuals;
+use crate::residual::characters::MOST_HEADS;
 
 /// Steps of single conjuncts spent on the lengths of one expression, where nothing else says how
 /// much they are worth, before the answer is "not known".
@@ -213,8 +214,8 @@ impl Residuals {
         while at < seen.len() {
             let (text, character) = seen[at];
             at += 1;
-            if let Some(rests) = self.after_escape(text) {
-                found.extend(rests);
+            if let Some(rests) = self.after_escape(text, MOST_HEADS) {
+                found.extend(rests.into_iter().map(|(rest, _)| rest));
                 continue;
             }
             let partition = self.partition(text)?;

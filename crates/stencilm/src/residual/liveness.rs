@@ -348,8 +348,8 @@ impl Residuals {
         Ok(match self.exprs.get(id) {
             Expr::Nothing | Expr::Empty => First::of(ByteSet::EMPTY),
             Expr::Bytes { literal, from } => one(self.exprs.literal(literal)[from as usize]),
-            Expr::OneOf { literals, low, high, depth } => {
-                First::of(self.next_bytes(literals, low, high, depth))
+            Expr::OneOf { literals, low, high, depth, spelling } => {
+                First::of(self.next_spelled_bytes(literals, (low, high), depth, spelling))
             }
             Expr::Bytes1(set) => First::of(self.exprs.byte_set_of(set)),
             Expr::Chars { .. } => {

@@ -85,7 +85,7 @@ impl Residuals {
                 for member in members {
                     let Some(found) = self.find_loop(member, fuel) else { continue };
                     let is_wider =
-                        widest.as_ref().is_none_or(|best| size(&found.class) > size(&best.class));
+                        widest.as_ref().is_none_or(|best| found.class.len() > best.class.len());
                     if found.max == UNBOUNDED && is_wider {
                         widest = Some(found);
                     }
@@ -291,8 +291,4 @@ impl Residuals {
             | Expr::Call(_) => false,
         }
     }
-}
-
-fn size(class: &CharSet) -> u64 {
-    class.ranges().iter().map(|&(low, high)| u64::from(high - low) + 1).sum()
 }

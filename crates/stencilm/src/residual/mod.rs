@@ -18,6 +18,7 @@ pub(crate) mod loops;
 pub(crate) mod names;
 mod partition;
 pub(crate) mod places;
+pub(crate) mod runs;
 mod shortest;
 pub(crate) mod spell;
 pub(crate) mod words;
@@ -27,7 +28,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Location};
-use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, RuleId, Rules};
+use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, RuleId, Rules, Spelling};
 use crate::limits::{Budget, Limits};
 use crate::residual::calls::{Callee, Closure};
 use crate::residual::excess::Excess;
@@ -103,6 +104,7 @@ pub(crate) struct Residuals {
     rules: Arc<dyn Rules>,
     bodies: FxHashMap<RuleId, ExprId>,
     names: FxHashMap<u32, LiteralsId>,
+    name_spelling: Spelling,
     partitions: Partitions,
     steps: Vec<Steps>,
     targets: Vec<u32>,
@@ -130,13 +132,21 @@ impl Residuals {
     }
 
     /// The automaton of expressions that exist already.
-    fn over(exprs: Exprs, rules: Arc<dyn Rules>, limits: Limits, longest: (u32, u32, u32)) -> Self {
+    fn over(
+        mut exprs: Exprs,
+        rules: Arc<dyn Rules>,
+        limits: Limits,
+        longest: (u32, u32, u32),
+    ) -> Self {
+        let name_spelling = rules.name_spelling();
+        exprs.has_plain_names = name_spelling == Spelling::JsonCanonical;
         Self {
             exprs,
             limits,
             rules,
             bodies: FxHashMap::default(),
             names: FxHashMap::default(),
+            name_spelling,
             partitions: Partitions::default(),
             steps: Vec::new(),
             targets: Vec::new(),
@@ -167,6 +177,11 @@ impl Residuals {
 
     pub(crate) fn rules(&self) -> &Arc<dyn Rules> {
         &self.rules
+    }
+
+    /// How member names are spelled.
+    pub(crate) fn name_spelling(&self) -> Spelling {
+        self.name_spelling
     }
 
     /// What remains of `id` after `byte`, if that was found before. `Nothing` if no text goes on.

@@ -1,9 +1,10 @@
-//! Runs of sorted lists: which literals, and which member names, go on with a byte.
+//! Member names: which of an object's go on with a byte.
 
 use crate::error::Error;
-use crate::grammar::{ByteSet, Expr, ExprId, LiteralsId, Spelling};
+use crate::grammar::{CharSet, Expr, ExprId, LiteralsId, Spelling};
 use crate::residual::Residuals;
 use crate::residual::partition::PartitionId;
+use crate::residual::runs::{CharRun, is_inside_character, may_be_raw};
 
 /// A state inside a member name; the fields of [`Expr::Names`].
 #[derive(Clone, Copy, Debug)]
@@ -38,51 +39,11 @@ impl Residuals {
         names
     }
 
-    /// The part of a run whose literals have `byte` at `depth`.
-    pub(crate) fn run_with(
-        &self,
-        literals: LiteralsId,
-        low: u32,
-        high: u32,
-        depth: u32,
-        byte: u8,
-    ) -> (u32, u32) {
-        let ids = self.exprs.literal_ids(literals);
-        let run = &ids[low as usize..high as usize];
-        let at = |id| self.exprs.literal(id).get(depth as usize).copied();
-        let first = run.partition_point(|&id| at(id) < Some(byte));
-        let count = run[first..].partition_point(|&id| at(id) == Some(byte));
-        let offset = |n: usize| low + u32::try_from(n).expect("a run is no longer than its list");
-        (offset(first), offset(first + count))
-    }
-
-    /// The bytes at `depth` of a run's literals.
-    pub(crate) fn next_bytes(
-        &self,
-        literals: LiteralsId,
-        low: u32,
-        high: u32,
-        depth: u32,
-    ) -> ByteSet {
-        let mut bytes = ByteSet::EMPTY;
-        let mut at = low;
-        while at < high {
-            let id = self.exprs.literal_ids(literals)[at as usize];
-            match self.exprs.literal(id).get(depth as usize) {
-                None => at += 1,
-                Some(&byte) => {
-                    bytes.insert(byte);
-                    at = self.run_with(literals, at, high, depth, byte).1;
-                }
-            }
-        }
-        bytes
-    }
-
     pub(super) fn partition_of_names(&mut self, id: ExprId) -> Result<PartitionId, Error> {
         let run = self.name_run(id).expect("the caller matched a member name");
         let names = self.names_of(run.state);
-        let next = self.next_bytes(names, run.low, run.high, run.depth);
+        let spelling = self.name_spelling;
+        let next = self.next_spelled_bytes(names, (run.low, run.high), run.depth, spelling);
         let declared = self.partitions.by_label(|byte| next.contains(byte).then_some(byte));
         let quote = self.partitions.single(b'"');
         let mut whole = self.partitions.product(declared, quote);
@@ -97,28 +58,72 @@ impl Residuals {
     pub(super) fn derive_names(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Error> {
         let run = self.name_run(id).expect("the caller matched a member name");
         let names = self.names_of(run.state);
-        if byte == b'"' && !self.is_escaped(names, run) {
+        let spelling = self.name_spelling;
+        if byte == b'"' && (spelling.is_free() || !self.is_escaped(names, run)) {
             return self.after_closing_quote(names, run);
         }
-        let (low, high) = self.run_with(names, run.low, run.high, run.depth, byte);
+        if byte == b'\\' && spelling.is_free() {
+            return self.escaped_names(names, run);
+        }
+        let is_raw = !spelling.is_free() || may_be_raw(byte, spelling);
+        let (low, high) = if is_raw {
+            self.run_with(names, run.low, run.high, run.depth, byte)
+        } else {
+            (run.low, run.low)
+        };
         let depth = run.depth + 1;
-        if run.other {
-            if low < high {
-                return Ok(self.exprs.names(run.state, low, high, depth, true));
-            }
+        if run.other && low == high {
             let text = self.other_text(names, run)?;
             let text = self.step(text, byte)?;
             let name = self.exprs.other_name(text);
             return self.followed_by_other(run.state, name);
         }
+        self.part_of_run(names, NameRun { low, high, depth, ..run })
+    }
+
+    /// A part of a run further on, as far as its names may come.
+    fn part_of_run(&mut self, names: LiteralsId, part: NameRun) -> Result<ExprId, Error> {
+        let NameRun { state, low, high, depth, other } = part;
+        if other {
+            return Ok(self.exprs.names(state, low, high, depth, true));
+        }
         let rules = self.rules.clone();
-        let Some(first) = rules.next_name(run.state, low, high)? else {
+        let Some(first) = rules.next_name(state, low, high)? else {
             return Ok(self.exprs.nothing());
         };
-        if rules.next_name(run.state, first + 1, high)?.is_some() {
-            return Ok(self.exprs.names(run.state, low, high, depth, false));
+        if rules.next_name(state, first + 1, high)?.is_some() {
+            return Ok(self.exprs.names(state, low, high, depth, false));
         }
-        self.rest_of_name(names, run.state, first, depth)
+        self.rest_of_name(names, state, first, depth)
+    }
+
+    /// After the backslash of an escape: one way for each character that names have next, and one
+    /// for all others.
+    fn escaped_names(&mut self, names: LiteralsId, run: NameRun) -> Result<ExprId, Error> {
+        let spelling = self.name_spelling;
+        let runs = self.char_runs(names, (run.low, run.high), run.depth);
+        let mut ways = Vec::with_capacity(runs.len() + 1);
+        for &CharRun { c, low, high, depth } in &runs {
+            let rest = self.part_of_run(names, NameRun { low, high, depth, ..run })?;
+            let escape = self.escaped(&CharSet::of([c]), spelling);
+            ways.push(self.exprs.seq2(escape, rest));
+        }
+        if run.other && self.is_between_characters(names, run) {
+            let others = CharSet::of(runs.iter().map(|run| run.c)).negate();
+            let escape = self.escaped(&others, spelling);
+            let more = self.exprs.any_text(spelling);
+            let text = self.exprs.seq2(escape, more);
+            let name = self.exprs.other_name(text);
+            ways.push(self.followed_by_other(run.state, name)?);
+        }
+        Ok(self.exprs.choice(&ways))
+    }
+
+    /// Whether the names of a run, which are texts, agree on whole characters.
+    fn is_between_characters(&self, names: LiteralsId, run: NameRun) -> bool {
+        let first = self.exprs.literal_ids(names).get(run.low as usize);
+        let next = first.and_then(|&id| self.exprs.literal(id).get(run.depth as usize));
+        run.low == run.high || next.is_none_or(|&byte| !is_inside_character(byte))
     }
 
     /// Whether the names of a run stand behind a backslash that escapes what follows.
@@ -140,7 +145,7 @@ impl Residuals {
     ) -> Result<ExprId, Error> {
         let rules = self.rules.clone();
         let literal = self.exprs.literal_ids(names)[name as usize];
-        let rest = self.exprs.bytes_from(literal, depth);
+        let rest = self.exprs.literal_from(literal, depth, self.name_spelling);
         let quote = self.exprs.bytes(b"\"");
         let after = rules.after_name(state, name, &mut self.exprs)?;
         Ok(self.exprs.seq(&[rest, quote, after]))
@@ -169,10 +174,20 @@ impl Residuals {
 
     /// What may still come in a name that goes on after the bytes that the run agrees on.
     fn other_text(&mut self, names: LiteralsId, run: NameRun) -> Result<ExprId, Error> {
-        let mut text = self.exprs.any_text(Spelling::JsonCanonical);
+        let mut text = self.exprs.any_text(self.name_spelling);
+        let mut from = 0;
+        if self.name_spelling.is_free() {
+            if self.is_between_characters(names, run) {
+                return Ok(text);
+            }
+            // The bytes of whole characters are behind us.
+            let literal = self.exprs.literal_ids(names)[run.low as usize];
+            let read = &self.exprs.literal(literal)[..run.depth as usize];
+            from = read.iter().rposition(|&byte| !is_inside_character(byte)).unwrap_or(0);
+        }
         if run.depth > 0 {
             let literal = self.exprs.literal_ids(names)[run.low as usize];
-            for at in 0..run.depth as usize {
+            for at in from..run.depth as usize {
                 let byte = self.exprs.literal(literal)[at];
                 text = self.step(text, byte)?;
             }
@@ -238,7 +253,9 @@ impl Residuals {
     pub(crate) fn other_names(&mut self, run: NameRun) -> Result<ExprId, Error> {
         let names = self.names_of(run.state);
         let text = self.other_text(names, run)?;
-        let declared = self.exprs.one_of_run(names, run.low, run.high, run.depth);
+        let spelling =
+            if self.name_spelling.is_free() { self.name_spelling } else { Spelling::Text };
+        let declared = self.exprs.one_of_run(names, (run.low, run.high), run.depth, spelling);
         let text = self.exprs.minus(text, declared);
         let quote = self.exprs.bytes(b"\"");
         let name = self.exprs.seq2(text, quote);

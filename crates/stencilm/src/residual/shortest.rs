@@ -42,11 +42,14 @@ impl Residuals {
                 let shortest = if is_exact { length } else { length.min(u32::from(from == 0)) };
                 Shape { is_exact, ..exact(shortest, length) }
             }
-            Expr::OneOf { literals, low, high, depth } => {
+            Expr::OneOf { literals, low, high, depth, spelling } => {
                 let run = &self.exprs.literal_ids(literals)[low as usize..high as usize];
                 let lengths =
                     run.iter().map(|&id| characters(&self.exprs.literal(id)[depth as usize..]));
                 let (least, longest) = (lengths.clone().min(), lengths.max().unwrap_or(0));
+                if spelling.is_free() {
+                    return exact(least.unwrap_or(0), longest);
+                }
                 // Escapes make texts shorter than their bytes: this is the least that can be said.
                 let is_inner =
                     depth > 0 && run.iter().any(|&id| self.exprs.literal(id).contains(&b'\\'));

@@ -1,18 +1,10 @@
 //! How one character of a class goes out byte by byte: UTF-8 (RFC 3629) and the inside of JSON
 //! strings (RFC 8259 section 7).
 
-use crate::grammar::{CharSet, Expr, ExprId, Exprs, Progress, Spelling};
+use crate::grammar::{CharSet, Expr, ExprId, Exprs, Progress, SHORT_ESCAPES, Spelling};
 
-const SHORT_ESCAPES: [(u8, char); 8] = [
-    (b'"', '"'),
-    (b'\\', '\\'),
-    (b'/', '/'),
-    (b'b', '\u{8}'),
-    (b'f', '\u{C}'),
-    (b'n', '\n'),
-    (b'r', '\r'),
-    (b't', '\t'),
-];
+/// What JSON needs an escape for.
+const NEEDS_ESCAPE: [(char, char); 3] = [('\0', '\u{1F}'), ('"', '"'), ('\\', '\\')];
 
 /// What remains of one character of `set` after the first `byte` of its spelling.
 pub(crate) fn first_byte(exprs: &mut Exprs, set: &CharSet, spelling: Spelling, byte: u8) -> ExprId {
@@ -26,6 +18,7 @@ pub(crate) fn first_byte(exprs: &mut Exprs, set: &CharSet, spelling: Spelling, b
             let is_here = set.contains(c) && stands_raw(c, spelling);
             if is_here { exprs.empty() } else { exprs.nothing() }
         }
+        0x80.. if spelling.is_ascii() => exprs.nothing(),
         0xC2..=0xDF => utf8(exprs, set, spelling, 1, u32::from(byte & 0x1F)),
         0xE0..=0xEF => utf8(exprs, set, spelling, 2, u32::from(byte & 0x0F)),
         0xF0..=0xF4 => utf8(exprs, set, spelling, 3, u32::from(byte & 0x07)),
@@ -51,15 +44,12 @@ pub(crate) fn next_byte(
         }
         Progress::Escape => {
             if byte == b'u' {
-                let set = match spelling {
-                    Spelling::JsonCanonical => long_escaped(set),
-                    Spelling::Text | Spelling::Json => set.clone(),
-                };
+                let set = if spelling.is_free() { set.clone() } else { long_escaped(set) };
                 return hex(exprs, &set, spelling, 0, 0);
             }
             let short = SHORT_ESCAPES.iter().find(|(escape, _)| *escape == byte);
-            let is_here = short
-                .is_some_and(|&(_, c)| set.contains(c) && (spelling == Spelling::Json || c != '/'));
+            let is_here =
+                short.is_some_and(|&(_, c)| set.contains(c) && (spelling.is_free() || c != '/'));
             if is_here { exprs.empty() } else { nothing }
         }
         Progress::Hex { digits, value } => match hex_digit(byte, spelling) {
@@ -83,16 +73,22 @@ pub(crate) fn next_byte(
 
 /// Whether `c` may stand for itself.
 pub(crate) fn stands_raw(c: char, spelling: Spelling) -> bool {
-    spelling == Spelling::Text || (c >= ' ' && c != '"' && c != '\\')
+    let most = match spelling {
+        Spelling::Text => return true,
+        Spelling::Json | Spelling::JsonCanonical => char::MAX,
+        Spelling::JsonAscii => '\u{7F}',
+        Spelling::JsonAsciiCanonical => '~',
+    };
+    c >= ' ' && c <= most && c != '"' && c != '\\'
 }
 
 /// The characters of `set` that may stand for themselves.
 pub(crate) fn raw_part(set: &CharSet, spelling: Spelling) -> CharSet {
     match spelling {
         Spelling::Text => set.clone(),
-        Spelling::Json | Spelling::JsonCanonical => {
-            set.difference(&CharSet::new([('\0', '\u{1F}'), ('"', '"'), ('\\', '\\')]))
-        }
+        Spelling::Json | Spelling::JsonCanonical => set.difference(&CharSet::new(NEEDS_ESCAPE)),
+        Spelling::JsonAscii => set.clamp(0, 0x7F).difference(&CharSet::new(NEEDS_ESCAPE)),
+        Spelling::JsonAsciiCanonical => set.clamp(0, 0x7E).difference(&CharSet::new(NEEDS_ESCAPE)),
     }
 }
 
@@ -100,23 +96,22 @@ pub(crate) fn raw_part(set: &CharSet, spelling: Spelling) -> CharSet {
 fn escapable(set: &CharSet, spelling: Spelling) -> CharSet {
     match spelling {
         Spelling::Text => CharSet::new([]),
-        Spelling::Json => set.clone(),
-        Spelling::JsonCanonical => {
-            set.intersection(&CharSet::new([('\0', '\u{1F}'), ('"', '"'), ('\\', '\\')]))
+        Spelling::Json | Spelling::JsonAscii => set.clone(),
+        Spelling::JsonCanonical | Spelling::JsonAsciiCanonical => {
+            set.difference(&raw_part(set, spelling))
         }
     }
 }
 
-/// The characters whose canonical spelling is `\u00xx`.
+/// The characters out of `set`, whose canonical spelling is an escape, that have no short one.
 fn long_escaped(set: &CharSet) -> CharSet {
-    let short = CharSet::of(SHORT_ESCAPES.map(|(_, c)| c));
-    set.intersection(&CharSet::new([('\0', '\u{1F}')])).difference(&short)
+    set.difference(&CharSet::of(SHORT_ESCAPES.map(|(_, c)| c)))
 }
 
 fn hex_digit(byte: u8, spelling: Spelling) -> Option<u16> {
     let digit = char::from(byte).to_digit(16)?;
     let is_upper = byte.is_ascii_uppercase();
-    (spelling != Spelling::JsonCanonical || !is_upper)
+    (spelling.is_free() || !is_upper)
         .then(|| u16::try_from(digit).expect("a hexadecimal digit is below 16"))
 }
 

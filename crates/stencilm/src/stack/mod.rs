@@ -10,12 +10,16 @@ mod gather;
 mod name;
 mod register;
 mod seen;
+mod spelled_place;
 mod state;
 mod text;
+mod unseen;
 
 pub(crate) use frame::{Frame, Link, known_places_after, places_after, seen_of};
-pub(crate) use seen::{Place, Seen};
-pub(crate) use state::{Item, State, has_unseen};
+pub(crate) use seen::Seen;
+pub(crate) use spelled_place::{NamePlace, SpelledPlace};
+pub(crate) use state::{Item, State};
+pub(crate) use unseen::has_unseen;
 
 use std::sync::Arc;
 
@@ -69,8 +73,9 @@ pub(crate) trait Machine {
     fn first_part(&self, id: ExprId) -> ExprId;
     /// What `id`, the rest of an array from an item on, stands for after an item.
     fn after_item(&mut self, id: ExprId, item: &[u8]) -> Result<ExprId, Stop>;
-    /// How many names `id` may still become, if fewer than `most` all of them.
-    fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop>;
+    /// How many names `id` may still become, if fewer than `most` all of them; `in_escape` says that
+    /// the text is inside of an escape.
+    fn names_left(&mut self, id: ExprId, in_escape: bool, most: u32) -> Result<Words, Stop>;
 }
 
 /// Tables that other threads read, too: only what is known already.
@@ -134,8 +139,8 @@ impl Machine for Shared<'_> {
         if depends { Err(Stop::Unknown) } else { Ok(id) }
     }
 
-    fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop> {
-        self.0.residuals.known_names_left(id, is_escaped, most).ok_or(Stop::Unknown)
+    fn names_left(&mut self, id: ExprId, in_escape: bool, most: u32) -> Result<Words, Stop> {
+        self.0.residuals.known_names_left(id, in_escape, most).ok_or(Stop::Unknown)
     }
 }
 
@@ -192,7 +197,7 @@ impl Machine for Exclusive<'_> {
         Ok(self.0.residuals.after_item(id, item)?)
     }
 
-    fn names_left(&mut self, id: ExprId, is_escaped: bool, most: u32) -> Result<Words, Stop> {
-        Ok(self.0.residuals.names_left(id, is_escaped, most)?)
+    fn names_left(&mut self, id: ExprId, in_escape: bool, most: u32) -> Result<Words, Stop> {
+        Ok(self.0.residuals.names_left(id, in_escape, most)?)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::grammar::{ContentHash, HashKey};
+use crate::grammar::{ContentHash, Escaped, HashKey, Progress, after_byte};
 
 /// The names that an object has had so far, of those that it does not list. Never empty.
 #[derive(Clone, Debug)]
@@ -59,8 +59,20 @@ impl Seen {
 
     /// The place of `beginning`, if some name has it.
     pub(crate) fn find(&self, beginning: &[u8]) -> Option<Place<'_>> {
-        let mut at = self.start();
-        let mut left = beginning;
+        self.start().after(beginning)
+    }
+
+    /// Whether `name` is in the set.
+    pub(crate) fn contains(&self, name: &[u8]) -> bool {
+        self.find(name).is_some_and(Place::is_name)
+    }
+}
+
+impl<'a> Place<'a> {
+    /// The place after these bytes, if some name goes on with them.
+    pub(crate) fn after(self, bytes: &[u8]) -> Option<Self> {
+        let mut at = self;
+        let mut left = bytes;
         loop {
             let edge = &at.node.edge[at.read..];
             let common = common_length(edge, left);
@@ -71,17 +83,10 @@ impl Seen {
             if common < edge.len() {
                 return None;
             }
-            at = Place { node: at.node.child(byte)?, read: 0 };
+            at = Self { node: at.node.child(byte)?, read: 0 };
         }
     }
 
-    /// Whether `name` is in the set.
-    pub(crate) fn contains(&self, name: &[u8]) -> bool {
-        self.find(name).is_some_and(Place::is_name)
-    }
-}
-
-impl<'a> Place<'a> {
     /// The bytes that some name has next, and the places after them.
     pub(crate) fn nexts(self) -> impl Iterator<Item = (u8, Self)> + 'a {
         let (own, children) = match self.node.edge.get(self.read) {
@@ -90,6 +95,29 @@ impl<'a> Place<'a> {
         };
         let places = children.iter().map(|(byte, child)| (*byte, Self { node: child, read: 1 }));
         own.into_iter().chain(places)
+    }
+
+    /// The characters that some name has next, and the places after them; none inside of one.
+    pub(crate) fn next_chars(self) -> Vec<(char, Self)> {
+        let mut chars = Vec::new();
+        let mut todo: Vec<(SmallVec<[u8; 6]>, Self)> = vec![(SmallVec::new(), self)];
+        while let Some((read, at)) = todo.pop() {
+            if let Some(c) = first_char(&read) {
+                chars.push((c, at));
+                continue;
+            }
+            for (byte, next) in at.nexts().filter(|(byte, _)| !read.is_empty() || !goes_on(*byte)) {
+                let mut longer = read.clone();
+                longer.push(byte);
+                todo.push((longer, next));
+            }
+        }
+        chars
+    }
+
+    /// The bytes that end the character that the place is inside of, one by one.
+    pub(crate) fn next_inner_bytes(self) -> impl Iterator<Item = (u8, Self)> + 'a {
+        self.nexts().filter(|(byte, _)| goes_on(*byte))
     }
 
     /// Whether the beginning is a name itself.
@@ -177,6 +205,28 @@ fn split(node: &Arc<Node>, common: usize, left: &[u8]) -> Node {
     }
     let edge = SmallVec::from_slice(&node.edge[..common]);
     Node { edge, is_name: left.is_empty(), count: node.count + 1, children }
+}
+
+/// Whether a byte goes on in a character.
+fn goes_on(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// The character that these bytes spell, if they are whole.
+fn first_char(bytes: &[u8]) -> Option<char> {
+    let mut escape = None;
+    for &byte in bytes {
+        match escape {
+            None if byte == b'\\' => escape = Some(Progress::Escape),
+            None => break,
+            Some(progress) => match after_byte(progress, byte) {
+                Escaped::Inside(next) => escape = Some(next),
+                Escaped::Char(c) => return Some(c),
+                Escaped::Wrong => return None,
+            },
+        }
+    }
+    std::str::from_utf8(bytes).ok().filter(|_| escape.is_none())?.chars().next()
 }
 
 fn common_length(a: &[u8], b: &[u8]) -> usize {

@@ -16,8 +16,9 @@ use crate::stack::frame::{
 };
 use crate::stack::gather;
 use crate::stack::name::NameSoFar;
-use crate::stack::seen::Place;
+use crate::stack::spelled_place::SpelledPlace;
 use crate::stack::text::TextSoFar;
+use crate::stack::unseen::has_unseen;
 use crate::stack::{Machine, Stop};
 
 /// What remains of an innermost rule, and where it returns to.
@@ -168,9 +169,9 @@ impl State {
             let is_scarce = exprs.is_naming(item.id) && !exprs.is_fresh(item.id);
             if let Some(seen) = seen_of(&item.link).filter(|_| is_scarce) {
                 let name = name.get_or_insert_with(|| self.name.bytes());
-                let is_escaped = self.name.is_escaped();
-                if let Some(place) = seen.find(name)
-                    && !has_unseen(machine, item.id, is_escaped, place)?
+                let is_plain = machine.exprs().has_plain_names;
+                if let Some(place) = SpelledPlace::find(seen, &self.name, name, is_plain)
+                    && !has_unseen(machine, item.id, place)?
                 {
                     continue;
                 }
@@ -427,38 +428,6 @@ impl State {
         }
         Ok(bytes)
     }
-}
-
-/// Whether the name that `id` is inside of may become one that is not among those at `place`.
-pub(crate) fn has_unseen(
-    machine: &mut impl Machine,
-    id: ExprId,
-    is_escaped: bool,
-    place: Place<'_>,
-) -> Result<bool, Stop> {
-    if machine.exprs().is_fresh(id) {
-        return Ok(true);
-    }
-    let words = machine.names_left(id, is_escaped, place.count().saturating_add(1))?;
-    if words.count > place.count() {
-        return Ok(true);
-    }
-    // Names that came may be none of those that may come now.
-    let nothing = machine.exprs().nothing();
-    let mut met = 0;
-    let mut todo = vec![(id, place)];
-    while let Some((id, place)) = todo.pop() {
-        if place.is_name() && machine.step(id, b'"')? != nothing {
-            met += 1;
-        }
-        for (byte, place) in place.nexts() {
-            let rest = machine.step(id, byte)?;
-            if rest != nothing {
-                todo.push((rest, place));
-            }
-        }
-    }
-    Ok(words.count > met)
 }
 
 /// The usual step: one item, whose calls were found before.

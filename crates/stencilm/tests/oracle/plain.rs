@@ -78,7 +78,8 @@ impl Tree {
             Expr::Bytes { literal, from } => {
                 Self::Literal(exprs.literal(literal)[from as usize..].to_vec())
             }
-            Expr::OneOf { literals, low, high, depth } => {
+            Expr::OneOf { literals, low, high, depth, spelling } => {
+                assert_eq!(spelling, Spelling::Text, "no grammar that a person writes has others");
                 let run = &exprs.literal_ids(literals)[low as usize..high as usize];
                 let rest = |&id| exprs.literal(id)[depth as usize..].to_vec();
                 Self::OneOf(run.iter().map(rest).collect())

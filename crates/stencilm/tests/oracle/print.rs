@@ -46,6 +46,8 @@ impl fmt::Display for Tree {
                     Spelling::Text => "[",
                     Spelling::Json => "%json[",
                     Spelling::JsonCanonical => "%canonical[",
+                    Spelling::JsonAscii => "%ascii[",
+                    Spelling::JsonAsciiCanonical => "%canonical_ascii[",
                 })?;
                 for &(low, high) in ranges {
                     write_char(f, low)?;

@@ -38,6 +38,20 @@ pub(crate) fn sequences(ranges: &[(char, char)], spelling: Spelling) -> Vec<Vec<
             }
             found
         }
+        Spelling::JsonAscii => {
+            let mut found = sequences(ranges, Spelling::Json);
+            found.retain(|steps| steps[0][0].0.is_ascii());
+            found
+        }
+        Spelling::JsonAsciiCanonical => {
+            let mut found = sequences(&below(ranges, '~'), Spelling::JsonCanonical);
+            let beyond = parts(0x7F, 0x10_FFFF);
+            let beyond = beyond.iter().map(|&(low, high)| (scalar(low), scalar(high)));
+            let escaped = sequences(&beyond.collect::<Vec<_>>(), Spelling::JsonAscii);
+            let escaped = escaped.into_iter().filter(|steps| steps[0][0].0 == b'\\');
+            found.extend(escaped.map(lower));
+            found
+        }
         Spelling::JsonCanonical => {
             let mut found = raw(ranges);
             let escaped = ('\0'..'\u{20}').chain(['"', '\\']).filter(|&c| is_in(ranges, c));
@@ -51,6 +65,23 @@ pub(crate) fn sequences(ranges: &[(char, char)], spelling: Spelling) -> Vec<Vec<
             found
         }
     }
+}
+
+/// The characters up to `most`.
+fn below(ranges: &[(char, char)], most: char) -> Vec<(char, char)> {
+    ranges.iter().map(|&(a, b)| (a, b.min(most))).filter(|(a, b)| a <= b).collect()
+}
+
+fn scalar(code: u32) -> char {
+    char::from_u32(code).expect("ranges end with scalar values")
+}
+
+/// The same without digits in upper case.
+fn lower(mut steps: Vec<Step>) -> Vec<Step> {
+    for step in &mut steps {
+        step.retain(|(low, _)| !low.is_ascii_uppercase());
+    }
+    steps
 }
 
 /// The characters that JSON needs no escape for, in UTF-8.

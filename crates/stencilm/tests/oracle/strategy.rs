@@ -102,6 +102,8 @@ fn leaf() -> impl Strategy<Value = Tree> {
         8 => Just(Spelling::Text),
         1 => Just(Spelling::Json),
         1 => Just(Spelling::JsonCanonical),
+        1 => Just(Spelling::JsonAscii),
+        1 => Just(Spelling::JsonAsciiCanonical),
     ];
     prop_oneof![
         12 => fragment().prop_map(Tree::text),

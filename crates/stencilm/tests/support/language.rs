@@ -31,7 +31,8 @@ impl Judge<'_> {
                 let literal = &self.exprs.literal(literal)[from as usize..];
                 self.literal_end(literal, start)
             }
-            Expr::OneOf { literals, low, high, depth } => {
+            Expr::OneOf { literals, low, high, depth, spelling } => {
+                assert_eq!(spelling, Spelling::Text, "patterns have no lists of texts");
                 let run = &self.exprs.literal_ids(literals)[low as usize..high as usize];
                 run.iter().fold(0, |ends, &literal| {
                     let literal = &self.exprs.literal(literal)[depth as usize..];
@@ -124,7 +125,12 @@ fn spelled(bytes: &[u8], spelling: Spelling) -> Option<char> {
         return raw;
     }
     if let Some(c) = raw {
-        return (c >= ' ' && c != '"' && c != '\\').then_some(c);
+        let most = match spelling {
+            Spelling::JsonAscii => '\u{7F}',
+            Spelling::JsonAsciiCanonical => '~',
+            Spelling::Text | Spelling::Json | Spelling::JsonCanonical => char::MAX,
+        };
+        return (c >= ' ' && c <= most && c != '"' && c != '\\').then_some(c);
     }
     let short = match bytes {
         b"\\\"" => Some('"'),
@@ -134,7 +140,7 @@ fn spelled(bytes: &[u8], spelling: Spelling) -> Option<char> {
         b"\\n" => Some('\n'),
         b"\\r" => Some('\r'),
         b"\\t" => Some('\t'),
-        b"\\/" if spelling == Spelling::Json => Some('/'),
+        b"\\/" if spelling.is_free() => Some('/'),
         _ => None,
     };
     if short.is_some() {
@@ -158,7 +164,8 @@ fn spelled(bytes: &[u8], spelling: Spelling) -> Option<char> {
     if bytes.len() == 12 && u32::from(c) < 0x1_0000 {
         return None;
     }
-    let needs_no_escape = c >= ' ' || "\u{8}\u{C}\n\r\t".contains(c);
-    let is_canonical = !needs_no_escape && bytes == format!("\\u{:04x}", u32::from(c)).as_bytes();
-    (spelling == Spelling::Json || is_canonical).then_some(c)
+    let has_short = "\u{8}\u{C}\n\r\t".contains(c);
+    let needs_escape = c < ' ' || (spelling == Spelling::JsonAsciiCanonical && c > '~');
+    let is_lower = !bytes.iter().any(u8::is_ascii_uppercase);
+    (spelling.is_free() || (needs_escape && !has_short && is_lower)).then_some(c)
 }

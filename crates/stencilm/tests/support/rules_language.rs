@@ -55,7 +55,24 @@ impl Recogniser {
                 let rest = &self.exprs.literal(literal)[from as usize..];
                 self.text[at..].starts_with(rest).then_some(at + rest.len()).into_iter().collect()
             }
-            Expr::OneOf { literals, low, high, depth } => {
+            Expr::OneOf { literals, low, high, depth, spelling } if spelling.is_free() => {
+                let ids = self.exprs.literal_ids(literals)[low as usize..high as usize].to_vec();
+                let rest = |id| {
+                    let rest = &self.exprs.literal(id)[depth as usize..];
+                    std::str::from_utf8(rest).expect("tests ask between characters")
+                };
+                let mut ends = Vec::new();
+                for id in ids {
+                    let mut end = Some(at);
+                    for c in rest(id).chars() {
+                        let found = end.and_then(|end| character(&self.text, end, spelling));
+                        end = found.filter(|found| found.0 == c).map(|(_, end)| end);
+                    }
+                    ends.extend(end);
+                }
+                ends
+            }
+            Expr::OneOf { literals, low, high, depth, .. } => {
                 let ids = self.exprs.literal_ids(literals)[low as usize..high as usize].to_vec();
                 let rest = |id| &self.exprs.literal(id)[depth as usize..];
                 let hits = ids.into_iter().map(rest);
@@ -168,7 +185,10 @@ impl Recogniser {
         let Some(close) = closing_quote(&self.text, at) else {
             return Vec::new();
         };
-        let name = self.text[at..close].to_vec();
+        let spelling = rules.name_spelling();
+        let Some(name) = listed(&self.text[at..close], spelling) else {
+            return Vec::new();
+        };
         let names = rules.names(rules.object_of(state), &mut self.exprs);
         let ids = self.exprs.literal_ids(names).to_vec();
         let place = ids.iter().position(|&id| self.exprs.literal(id) == name);
@@ -179,24 +199,23 @@ impl Recogniser {
                 }
                 rules.after_name(state, place, &mut self.exprs).expect("a rest")
             }
-            None if other && is_canonical(&name) => {
-                rules.after_other_name(state, &mut self.exprs).expect("a rest")
-            }
+            None if other => rules.after_other_name(state, &mut self.exprs).expect("a rest"),
             _ => return Vec::new(),
         };
         self.ends(after, close + 1).to_vec()
     }
 }
 
-fn is_canonical(name: &[u8]) -> bool {
+/// A name as it stands in lists; none if it is not spelled so.
+fn listed(name: &[u8], spelling: Spelling) -> Option<Vec<u8>> {
+    let mut text = String::new();
     let mut at = 0;
     while at < name.len() {
-        match character(name, at, Spelling::JsonCanonical) {
-            Some((_, end)) => at = end,
-            None => return false,
-        }
+        let (c, end) = character(name, at, spelling)?;
+        text.push(c);
+        at = end;
     }
-    true
+    Some(if spelling.is_free() { text.into_bytes() } else { name.to_vec() })
 }
 
 fn closing_quote(text: &[u8], from: usize) -> Option<usize> {
@@ -213,7 +232,13 @@ fn closing_quote(text: &[u8], from: usize) -> Option<usize> {
 /// The character at a place and where its spelling ends.
 fn character(text: &[u8], at: usize, spelling: Spelling) -> Option<(char, usize)> {
     let first = *text.get(at)?;
-    if spelling == Spelling::Text || (first >= b' ' && first != b'"' && first != b'\\') {
+    let most = match spelling {
+        Spelling::JsonAscii => b'\x7F',
+        Spelling::JsonAsciiCanonical => b'~',
+        Spelling::Text | Spelling::Json | Spelling::JsonCanonical => u8::MAX,
+    };
+    let is_raw = first >= b' ' && first <= most && first != b'"' && first != b'\\';
+    if spelling == Spelling::Text || is_raw {
         let width = (1..=4).find(|&n| {
             text.get(at..at + n).is_some_and(|bytes| std::str::from_utf8(bytes).is_ok())
         })?;
@@ -227,29 +252,26 @@ fn character(text: &[u8], at: usize, spelling: Spelling) -> Option<(char, usize)
     match (*text.get(at + 1)?, spelling) {
         (b'"', _) => short('"'),
         (b'\\', _) => short('\\'),
-        (b'/', Spelling::Json) => short('/'),
+        (b'/', _) if spelling.is_free() => short('/'),
         (b'b', _) => short('\u{8}'),
         (b'f', _) => short('\u{C}'),
         (b'n', _) => short('\n'),
         (b'r', _) => short('\r'),
         (b't', _) => short('\t'),
-        (b'u', Spelling::Json) => {
+        (b'u', _) => {
             let unit = hex(text, at)?;
-            match unit {
+            let (c, end) = match unit {
                 0xD800..=0xDBFF => {
                     let low = hex(text, at + 6).filter(|low| (0xDC00..0xE000).contains(low))?;
                     let code = 0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
-                    char::from_u32(code).map(|c| (c, at + 12))
+                    (char::from_u32(code)?, at + 12)
                 }
-                _ => char::from_u32(unit).map(|c| (c, at + 6)),
-            }
-        }
-        (b'u', _) => {
-            let unit = hex(text, at)?;
+                _ => (char::from_u32(unit)?, at + 6),
+            };
             let is_short = [8, 9, 10, 12, 13].contains(&unit);
-            let is_lower = !text[at + 2..at + 6].iter().any(u8::is_ascii_uppercase);
-            (unit < 0x20 && !is_short && is_lower)
-                .then(|| char::from_u32(unit).map(|c| (c, at + 6)))?
+            let is_lower = !text[at..end].iter().any(u8::is_ascii_uppercase);
+            let is_needed = unit < 0x20 || (spelling == Spelling::JsonAsciiCanonical && c > '~');
+            (spelling.is_free() || (is_needed && !is_short && is_lower)).then_some((c, end))
         }
         _ => None,
     }

@@ -28,6 +28,7 @@
 //! | `%raw"\xFF"` | these bytes: here `\xHH` is a byte |
 //! | `%json[a-z]` | a character inside a JSON string, in every spelling |
 //! | `%canonical[a-z]` | the same in its shortest spelling |
+//! | `%ascii[é]`, `%canonical_ascii[é]` | the same without anything but ASCII |
 //!
 //! `&`, `-` and `~` bind looser than a sequence (`~`: only its own operand) and tighter than `|`.
 //! Rules may be called below them if they are not recursive.

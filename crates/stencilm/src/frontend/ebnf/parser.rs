@@ -197,9 +197,14 @@ impl<'a> Parser<'a> {
         let after = self.text.rest().as_bytes().get(1 + name.len()).copied();
         self.text.at += 1 + name.len();
         match (name, after) {
-            ("json", Some(b'[')) => Ok(Node::Chars(Box::new(self.text.class()?), Spelling::Json)),
-            ("canonical", Some(b'[')) => {
-                Ok(Node::Chars(Box::new(self.text.class()?), Spelling::JsonCanonical))
+            ("json" | "canonical" | "ascii" | "canonical_ascii", Some(b'[')) => {
+                let spelling = match name {
+                    "json" => Spelling::Json,
+                    "canonical" => Spelling::JsonCanonical,
+                    "ascii" => Spelling::JsonAscii,
+                    _ => Spelling::JsonAsciiCanonical,
+                };
+                Ok(Node::Chars(Box::new(self.text.class()?), spelling))
             }
             ("bytes", Some(b'[')) => Ok(Node::Bytes(Box::new(self.text.byte_class()?))),
             ("raw", Some(b'"' | b'\'')) => Ok(Node::Literal(self.text.literal(true)?)),

@@ -108,7 +108,9 @@ impl Machine {
             let strings = std::mem::take(&mut shape.strings);
             if !strings.is_empty() {
                 let mut budget = self.schemas.budget.clone();
-                let text = text_exprs::canonical(&self.schemas, &strings, exprs, &mut budget)?;
+                let spelling = self.schemas.options.escapes.listed();
+                let text =
+                    text_exprs::strings(&self.schemas, &strings, spelling, exprs, &mut budget)?;
                 let (quote, text) = (exprs.bytes(b"\""), exprs.other_name(text));
                 more.push(exprs.seq(&[quote, text, plain]));
             }

@@ -66,7 +66,8 @@ use rules::SchemaRules;
 use schemas::Schemas;
 
 pub use options::{
-    Additional, Dialect, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported, Whitespace,
+    Additional, Dialect, Escapes, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported,
+    Whitespace,
 };
 pub use report::{Report, report};
 

@@ -14,7 +14,7 @@ use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
     ANY, Exists, NEVER, ObjectShape, Refusal, StringShape, TermId, TextId,
 };
-use crate::grammar::{Exprs, Spelling, UNBOUNDED};
+use crate::grammar::{UNBOUNDED, listed};
 
 /// Names up to which a class of names that are not listed becomes a list.
 const FEW_NAMES: usize = 64;
@@ -23,7 +23,7 @@ const FEW_NAMES: usize = 64;
 #[derive(Debug)]
 pub(crate) struct ObjectTable {
     pub(crate) formula: FormulaId,
-    /// The spelled names, sorted.
+    /// The names as they stand in lists, sorted.
     pub(crate) names: Vec<Box<[u8]>>,
     /// The member at each place of the sorted names, and the place of each member.
     pub(crate) member_at: Vec<u32>,
@@ -187,9 +187,10 @@ impl Schemas {
         let most_counted = objects.iter().map(|(_, object)| counted(object)).max().unwrap_or(0);
         merge_classes(&mut classes, &mut leaves);
         drop_refused(&mut classes, &mut leaves);
+        let spelling = self.options.escapes.listed();
         let mut sorted: Vec<(Box<[u8]>, u32)> = Vec::with_capacity(names.len());
         for (at, &name) in names.iter().enumerate() {
-            sorted.push((spelled(self.texts.get(name)), index(at)));
+            sorted.push((listed(self.texts.get(name), spelling).into(), index(at)));
         }
         sorted.sort_unstable();
         let (sorted, member_at): (Vec<Box<[u8]>>, Vec<u32>) = sorted.into_iter().unzip();
@@ -486,20 +487,6 @@ fn merge_classes(classes: &mut Vec<NameClass>, leaves: &mut FxHashMap<FormulaId,
             Leaf::Rules { classes, .. } => *classes = kept.iter().map(|&at| classes[at]).collect(),
             Leaf::Exists { classes, .. } => *classes = kept.iter().map(|&at| classes[at]).collect(),
         }
-    }
-}
-
-/// A name as it stands between the quotes.
-pub(crate) fn spelled(name: &str) -> Box<[u8]> {
-    let is_plain = |b: &u8| *b >= b' ' && *b != b'"' && *b != b'\\';
-    if name.as_bytes().iter().all(is_plain) {
-        return name.as_bytes().into();
-    }
-    let mut exprs = Exprs::default();
-    let text = exprs.text(name, Spelling::JsonCanonical);
-    match exprs.get(text) {
-        crate::grammar::Expr::Bytes { literal, .. } => exprs.literal(literal).into(),
-        _ => Box::default(),
     }
 }
 

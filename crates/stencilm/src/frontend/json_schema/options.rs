@@ -1,5 +1,7 @@
 //! What a caller may choose about the text that a JSON Schema allows.
 
+use crate::grammar::Spelling;
+
 /// How a JSON Schema becomes a grammar.
 ///
 /// ```
@@ -18,6 +20,8 @@ pub struct JsonSchemaOptions {
     pub additional: Additional,
     /// How numbers may be spelled.
     pub numbers: Numbers,
+    /// How member names and strings may be spelled.
+    pub escapes: Escapes,
     /// Enforces `format`. Default yes.
     pub formats: Formats,
     /// Reads `OpenAPI`'s `nullable: true` as "or null". Default no: it is an unknown keyword.
@@ -97,6 +101,39 @@ pub enum Numbers {
     Plain,
     /// Every legal spelling of JSON, also `1e3` for an integer.
     Any,
+}
+
+/// How member names and strings may be spelled. Lone surrogates never come: they are no characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Escapes {
+    /// As models and `json.dumps` write them: names and listed strings (`const`, `enum`) in their
+    /// shortest spelling, other strings in every legal one.
+    #[default]
+    Plain,
+    /// Every legal spelling of JSON: `"\u0061"` is the name `a`.
+    Any,
+    /// ASCII alone: names and listed strings as `json.dumps` writes them by itself, other strings
+    /// in every legal spelling made of ASCII.
+    Ascii,
+}
+
+impl Escapes {
+    /// The spelling of member names and of listed strings.
+    pub(crate) fn listed(self) -> Spelling {
+        match self {
+            Self::Plain => Spelling::JsonCanonical,
+            Self::Any => Spelling::Json,
+            Self::Ascii => Spelling::JsonAsciiCanonical,
+        }
+    }
+
+    /// The spelling of other strings.
+    pub(crate) fn others(self) -> Spelling {
+        match self {
+            Self::Plain | Self::Any => Spelling::Json,
+            Self::Ascii => Spelling::JsonAscii,
+        }
+    }
 }
 
 /// Whether `format` is an assertion.

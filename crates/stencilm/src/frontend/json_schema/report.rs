@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::error::Error;
 use crate::frontend::json_schema::document::{NodeId, index};
 use crate::frontend::json_schema::formats::{self, Format};
-use crate::frontend::json_schema::options::{Dialect, JsonSchemaOptions, Numbers};
+use crate::frontend::json_schema::options::{Dialect, Escapes, JsonSchemaOptions, Numbers};
 use crate::frontend::json_schema::polarity::Polarity;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{Place, TermId};
@@ -120,7 +120,11 @@ impl Schemas {
                     let text = format!("{keyword}: integers are written without an exponent");
                     report.narrower.push((pointer, text));
                 }
-                "enum" | "const" if is_assertion(keyword, dialect) && is_written => {
+                "enum" | "const"
+                    if self.options.escapes != Escapes::Any
+                        && is_assertion(keyword, dialect)
+                        && is_written =>
+                {
                     let text = format!("{keyword}: each string has one spelling");
                     report.narrower.push((pointer, text));
                 }

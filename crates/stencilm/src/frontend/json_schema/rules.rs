@@ -14,7 +14,7 @@ use crate::frontend::json_schema::object_table::{NameClass, ObjectTable};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{Shape, ShapeId, TermId};
 use crate::frontend::json_schema::{number_text, text_exprs};
-use crate::grammar::{ExprId, Exprs, LiteralId, LiteralsId, RuleId, Rules};
+use crate::grammar::{ExprId, Exprs, LiteralId, LiteralsId, RuleId, Rules, Spelling};
 use crate::limits::{Budget, Cancel, Limits};
 
 /// Lists of strings up to this length are written into the rule that uses them.
@@ -27,6 +27,7 @@ const BYTES_A_RULE: usize = 256;
 #[derive(Debug)]
 pub(crate) struct SchemaRules {
     start: RuleId,
+    name_spelling: Spelling,
     machine: Mutex<Machine>,
     /// About how many bytes the machine takes beyond what it took at first.
     left_behind: AtomicUsize,
@@ -77,7 +78,9 @@ impl SchemaRules {
         };
         let start = machine.rule(Rule::Value { shape, depth: 0 })?;
         machine.size_at_first = machine.size_in_bytes();
-        Ok(Self { start, machine: Mutex::new(machine), left_behind: AtomicUsize::new(0) })
+        let name_spelling = machine.schemas.options.escapes.listed();
+        let left_behind = AtomicUsize::new(0);
+        Ok(Self { start, name_spelling, machine: Mutex::new(machine), left_behind })
     }
 
     /// The rule of the whole value.
@@ -314,8 +317,10 @@ impl Machine {
         let table = object.table();
         let mut budget = self.schemas.budget.clone();
         let class_names = &table.classes[class];
+        let (schemas, members) = (&self.schemas, &table.members);
+        let spelling = schemas.options.escapes.listed();
         let name =
-            text_exprs::other_name(&self.schemas, class_names, &table.names, exprs, &mut budget)?;
+            text_exprs::other_name(schemas, class_names, members, spelling, exprs, &mut budget)?;
         let name = exprs.other_name(name);
         let rest = self.after(object, number, at, depth, Name::Class(class), exprs)?;
         Ok(exprs.seq2(name, rest))
@@ -446,6 +451,10 @@ impl Rules for SchemaRules {
 
     fn object_of(&self, state: u32) -> u32 {
         self.machine().state(state).map_or(0, |(object, ..)| object)
+    }
+
+    fn name_spelling(&self) -> Spelling {
+        self.name_spelling
     }
 
     fn names(&self, object: u32, exprs: &mut Exprs) -> LiteralsId {

@@ -1,48 +1,52 @@
 //! Strings and member names of a shape as expressions.
 
 use crate::error::Error;
-use crate::frontend::json_schema::object_table::{NameClass, spelled};
+use crate::frontend::json_schema::object_table::NameClass;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{PatternId, StringShape, TextId};
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling, UNBOUNDED};
 use crate::limits::Budget;
 
-/// A string with its quotes: listed strings in their canonical spelling, others in every one.
+/// A string with its quotes, spelled as the options say.
 pub(crate) fn string(
     schemas: &Schemas,
     shape: &StringShape,
     exprs: &mut Exprs,
     budget: &mut Budget,
 ) -> Result<ExprId, Error> {
-    let inside = content(schemas, shape, Spelling::Json, exprs, budget)?;
+    let escapes = schemas.options.escapes;
+    let spelling = if shape.values.is_some() { escapes.listed() } else { escapes.others() };
+    let inside = content(schemas, shape, spelling, exprs, budget)?;
     let quote = exprs.bytes(b"\"");
     Ok(exprs.seq(&[quote, inside, quote]))
 }
 
-/// The strings of some shapes in their canonical spelling, without quotes.
-pub(crate) fn canonical(
+/// The strings of some shapes, spelled, without quotes.
+pub(crate) fn strings(
     schemas: &Schemas,
     shapes: &[StringShape],
+    spelling: Spelling,
     exprs: &mut Exprs,
     budget: &mut Budget,
 ) -> Result<ExprId, Error> {
     let mut texts = Vec::with_capacity(shapes.len());
     for shape in shapes {
-        texts.push(content(schemas, shape, Spelling::JsonCanonical, exprs, budget)?);
+        texts.push(content(schemas, shape, spelling, exprs, budget)?);
     }
     Ok(exprs.choice(&texts))
 }
 
-/// A member name of a class that is not one of those listed, without its quotes.
+/// A member name of a class that is not one of those listed, spelled, without its quotes.
 pub(crate) fn other_name(
     schemas: &Schemas,
     class: &NameClass,
-    listed: &[Box<[u8]>],
+    listed: &[TextId],
+    spelling: Spelling,
     exprs: &mut Exprs,
     budget: &mut Budget,
 ) -> Result<ExprId, Error> {
-    let name = canonical(schemas, &class.strings, exprs, budget)?;
-    let listed = exprs.one_of(listed.iter().map(|name| &**name));
+    let name = strings(schemas, &class.strings, spelling, exprs, budget)?;
+    let listed = texts(schemas, listed, spelling, exprs);
     Ok(exprs.minus(name, listed))
 }
 
@@ -55,7 +59,7 @@ fn content(
     budget: &mut Budget,
 ) -> Result<ExprId, Error> {
     if let Some(values) = &shape.values {
-        return Ok(literals(schemas, values, exprs));
+        return Ok(texts(schemas, values, spelling, exprs));
     }
     let any = exprs.chars(&CharSet::any(), spelling);
     let length = exprs.repeat(any, shape.min, shape.max);
@@ -68,12 +72,7 @@ fn content(
     }
     let mut all = exprs.and(&parts);
     if !shape.except.is_empty() {
-        let except: Vec<ExprId> = shape
-            .except
-            .iter()
-            .map(|&text| exprs.text(schemas.texts.get(text), spelling))
-            .collect();
-        let except = exprs.choice(&except);
+        let except = texts(schemas, &shape.except, spelling, exprs);
         all = exprs.minus(all, except);
     }
     Ok(all)
@@ -99,8 +98,6 @@ fn all_of(
     Ok(exprs.and(&parts))
 }
 
-fn literals(schemas: &Schemas, values: &[TextId], exprs: &mut Exprs) -> ExprId {
-    let texts: Vec<Box<[u8]>> =
-        values.iter().map(|&text| spelled(schemas.texts.get(text))).collect();
-    exprs.one_of(texts.iter().map(|text| &**text))
+fn texts(schemas: &Schemas, texts: &[TextId], spelling: Spelling, exprs: &mut Exprs) -> ExprId {
+    exprs.one_of_texts(texts.iter().map(|&text| &**schemas.texts.get(text)), spelling)
 }

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::frontend::regex::algebra::Algebra;
-use crate::grammar::{Expr, ExprId, Exprs, Imported, Spelling, UNBOUNDED};
+use crate::grammar::{Expr, ExprId, Exprs, Imported, UNBOUNDED};
 
 /// The parts whose derivatives the derivative of `id` is made of.
 pub(crate) fn needed_for_derivative(exprs: &Exprs, id: ExprId) -> Vec<ExprId> {
@@ -23,7 +23,7 @@ impl Algebra<'_> {
 
     /// `id` with literals where several single characters follow one another.
     pub(crate) fn with_literals(&mut self, id: ExprId) -> Result<ExprId, Error> {
-        if self.spelling == Spelling::Json {
+        if self.spelling.is_free() {
             return Ok(id);
         }
         self.rewrite(id, |algebra, parts| {

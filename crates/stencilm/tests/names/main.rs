@@ -1,7 +1,8 @@
 //! No member name comes twice in one object: masks against all sentences, written out.
 
-#[path = "support/masks.rs"]
+#[path = "../support/masks.rs"]
 mod masks;
+mod spelled;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
