@@ -82,7 +82,6 @@ TRAPS = [
         {"type": "array", "uniqueItems": True, "items": {"enum": [1, "1", [1]]}},
         open=['[1.0,"\\u0031",[10e-1]'],
         dead=['[1.0,"1",[1],'],
-        gap=SPELLINGS,
     ),
     Trap(
         {"type": "array", "uniqueItems": True, "items": {"enum": ["ab", "ac"]}},

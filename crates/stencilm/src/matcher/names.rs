@@ -107,7 +107,9 @@ fn in_name(
             token.name.iter().all(|byte| first.next() == Some(byte))
         } else {
             let mut first = state.name.clone();
-            bytes.iter().for_each(|&byte| first.push(byte));
+            for &byte in bytes {
+                first.push(byte);
+            }
             let first = first.bytes();
             first.starts_with(&token.name) && (!token.is_whole || first.len() == token.name.len())
         };

@@ -56,7 +56,11 @@ impl NameSoFar {
         };
         match after_byte(progress, byte) {
             Escaped::Inside(next) => self.escape = Some(next),
-            Escaped::Char(c) => canonical(c).iter().for_each(|&byte| self.text.push(byte)),
+            Escaped::Char(c) => {
+                for &byte in &canonical(c) {
+                    self.text.push(byte);
+                }
+            }
             // No text goes on so.
             Escaped::Wrong => {}
         }
