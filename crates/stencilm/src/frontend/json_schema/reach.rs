@@ -32,6 +32,9 @@ enum Alive {
     No,
 }
 
+/// Members of two lists of rules, multiplied, up to which what both ask of one is looked at together.
+const MOST_PAIRS: usize = 10_000;
+
 /// What is known of the values inside a value.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {
@@ -214,9 +217,49 @@ impl Schemas {
                 if array.unique.is_some() {
                     self.reach.unique.push(array.clone());
                 }
-                todo.extend(array.contains.iter().map(|contains| contains.value));
+                for contains in &array.contains {
+                    for at in 0..=array.prefix.len() {
+                        todo.push(self.terms.and2(array.item(at), contains.value));
+                    }
+                }
             }
-            self.push_members(shape.objects, &mut todo);
+            for formula in self.formulas.alternatives(shape.objects) {
+                self.push_members_of_all(formula, &mut todo)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The terms that a formula's members may have to fulfil, each with what the formula's own list
+    /// of rules asks of that member.
+    fn push_members_of_all(
+        &mut self,
+        formula: FormulaId,
+        todo: &mut Vec<TermId>,
+    ) -> Result<(), Error> {
+        let parts = self.formulas.conjuncts(formula);
+        let rules = parts.iter().find_map(|&part| self.rules_of(part));
+        let Some(rules) = rules.filter(|_| parts.len() > 1) else {
+            self.push_members(formula, todo);
+            return Ok(());
+        };
+        for part in parts {
+            for alternative in self.formulas.alternatives(part) {
+                let Some(object) = self.rules_of(alternative) else {
+                    self.push_members(alternative, todo);
+                    continue;
+                };
+                let pairs = object.members.len().saturating_mul(rules.members.len());
+                if *object == *rules || pairs > MOST_PAIRS || !object.rules.is_empty() {
+                    self.push_members(alternative, todo);
+                    continue;
+                }
+                for member in &object.members {
+                    self.budget.tick()?;
+                    let own = self.value_of(&rules, member.name)?;
+                    todo.push(self.terms.and2(own, member.value));
+                }
+            }
         }
         Ok(())
     }
