@@ -10,11 +10,11 @@ use smallvec::SmallVec;
 use crate::grammar::ExprId;
 use crate::mask::{Few, Mask};
 use crate::matcher::items::joined;
-use crate::stack::{Machine, NamePlace, Seen, SpelledPlace, State, Stop, has_unseen, seen_of};
+use crate::stack::{Frame, Machine, NamePlace, SpelledPlace, State, Stop, has_unseen, seen_of};
 use crate::vocab::{IndexedTrie, Vocabulary};
 
-/// The sets of names that tokens may come upon below a state.
-pub(super) type Reached<'a> = SmallVec<[&'a Seen; 2]>;
+/// The frames with names that tokens may come upon below a state.
+pub(super) type Reached<'a> = SmallVec<[&'a Frame; 2]>;
 
 /// The tokens of `mask` that may not come after all, sorted, and maybe some that are not in it.
 /// `reached` are the names of all objects that tokens of the mask may go on in.
@@ -35,14 +35,15 @@ pub(super) fn refused(
         return Ok(Few::default());
     }
     let is_scarce = machine.exprs().has_scarce_names;
-    if is_scarce && !reached.is_empty() {
+    // The rest of an object has a name left for sure; of the items of an array some are no strings.
+    if is_scarce && reached.iter().any(|frame| frame.is_array()) {
         asked.extend_from_slice(quoted.opening());
     }
     let is_plain = machine.exprs().has_plain_names;
     if state.name.is_open() {
         in_name(machine, vocabulary, state, &mut refused, &mut asked)?;
     }
-    for seen in reached {
+    for seen in reached.iter().filter_map(|frame| frame.seen()) {
         let names = quoted.names();
         let mut ends = |child| asked.extend_from_slice(names.trie().tokens_at(child));
         if is_plain {

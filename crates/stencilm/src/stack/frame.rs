@@ -99,6 +99,11 @@ impl Frame {
         self.register.as_ref()
     }
 
+    /// Whether it is the frame of an array that remembers its items.
+    pub(crate) fn is_array(&self) -> bool {
+        self.register.as_ref().is_some_and(|register| register.item.is_some())
+    }
+
     /// The names, or strings, that came in it.
     pub(crate) fn seen(&self) -> Option<&Seen> {
         self.register.as_ref().and_then(|register| register.seen.as_ref())

@@ -16,7 +16,7 @@ mod text;
 mod unseen;
 
 pub(crate) use frame::{Frame, Link, known_places_after, places_after, seen_of};
-pub(crate) use seen::Seen;
+
 pub(crate) use spelled_place::{NamePlace, SpelledPlace};
 pub(crate) use state::{Item, State};
 pub(crate) use unseen::has_unseen;

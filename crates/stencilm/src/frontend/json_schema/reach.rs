@@ -243,22 +243,31 @@ impl Schemas {
             self.push_members(formula, todo);
             return Ok(());
         };
-        for part in parts {
-            for alternative in self.formulas.alternatives(part) {
-                let Some(object) = self.rules_of(alternative) else {
-                    self.push_members(alternative, todo);
-                    continue;
-                };
-                let pairs = object.members.len().saturating_mul(rules.members.len());
-                if *object == *rules || pairs > MOST_PAIRS || !object.rules.is_empty() {
-                    self.push_members(alternative, todo);
+        let mut todo_parts = parts;
+        while let Some(part) = todo_parts.pop() {
+            let object = match self.formulas.get(part) {
+                Formula::And(inner) | Formula::Or(inner) => {
+                    todo_parts.extend(inner.iter());
                     continue;
                 }
-                for member in &object.members {
-                    self.budget.tick()?;
-                    let own = self.value_of(&rules, member.name)?;
-                    todo.push(self.terms.and2(own, member.value));
+                Formula::Object(object) if *object != rules => object.clone(),
+                _ => {
+                    self.push_members(part, todo);
+                    continue;
                 }
+            };
+            if object.members.len().saturating_mul(rules.members.len()) > MOST_PAIRS {
+                self.push_members(part, todo);
+                continue;
+            }
+            for member in &object.members {
+                self.budget.tick()?;
+                let own = self.value_of(&rules, member.name)?;
+                todo.push(self.terms.and2(own, member.value));
+            }
+            for rule in &object.rules {
+                todo.push(rule.value);
+                todo.extend(rule.set.terms());
             }
         }
         Ok(())
