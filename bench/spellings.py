@@ -68,17 +68,17 @@ def main() -> int:
                 usual = suite.usual(test["data"])
                 try:
                     verdict = accepts(usual.encode("utf-8", "surrogatepass"))
+                    if verdict is not test["valid"]:
+                        what = "accepted, invalid" if verdict else "refused, valid"
+                        note(what, case["id"], usual)
+                    for _ in range(arguments.spellings):
+                        counts["spellings"] += 1
+                        text = suite.spell(test["data"], random, may_respell_numbers)
+                        if accepts(text.encode("utf-8", "surrogatepass")) is not verdict:
+                            note("changes with its spelling", case["id"], text)
+                            break
                 except stencilm.LimitError as error:
                     note("limit in mid-text", case["id"], str(error))
-                    continue
-                if verdict is not test["valid"]:
-                    note("accepted, invalid" if verdict else "refused, valid", case["id"], usual)
-                for _ in range(arguments.spellings):
-                    counts["spellings"] += 1
-                    text = suite.spell(test["data"], random, may_respell_numbers)
-                    if accepts(text.encode("utf-8", "surrogatepass")) is not verdict:
-                        note("changes with its spelling", case["id"], text)
-                        break
     for what, count in counts.items():
         print(f"{count:8} {what}")
     for reason, count in refusals.most_common():
