@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use stencilm::frontend::json_schema::{JsonSchemaOptions, KeyOrder, Numbers, Whitespace};
 use stencilm::{Limits, Matcher};
 
-use masks::{bits, compile_with, limits, vocabulary, walk};
+use masks::{begins, bits, compile_with, limits, pieces, vocabulary, walk};
 
 /// A schema and all texts of it, each value in one spelling.
 struct Case {
@@ -170,18 +170,9 @@ proptest! {
         is_small in proptest::bool::ANY,
     ) {
         let case = &cases()[which];
-        let sentences: Vec<&String> = case.sentences.iter().collect();
-        let pieces: Vec<String> = cuts.iter().map(|&(which, start, length)| {
-            let sentence = sentences[which % sentences.len()];
-            let start = start % sentence.len();
-            sentence[start..sentence.len().min(start + length)].to_owned()
-        }).collect();
-        let tokens = vocabulary(&pieces);
+        let tokens = vocabulary(&pieces(&case.sentences, &cuts));
         let compiled = compile_with(case.schema, &compact(), &tokens, limits(is_small))?;
-        let begins = |text: &str| {
-            let next = case.sentences.range(text.to_owned()..).next();
-            next.is_some_and(|next| next.starts_with(text))
-        };
+        let begins = |text: &str| begins(&case.sentences, text);
         let is_live = |text: &[u8]| match without_zeros(text) {
             Some((text, false)) => begins(&text),
             Some((text, true)) => [",", "]", "}"].iter().any(|end| begins(&(text.clone() + end))),

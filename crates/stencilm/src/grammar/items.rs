@@ -21,12 +21,20 @@ impl Exprs {
         !self.items.is_empty()
     }
 
+    /// Whether it is the rest of an array from an item on, or a choice with one.
+    #[inline]
+    pub(crate) fn has_next_item(&self, id: ExprId) -> bool {
+        self.has_leading_call(id)
+            && match self.get(id) {
+                Expr::Choice(list) => self.list(list).iter().any(|&it| self.is_next_item(it)),
+                _ => self.is_next_item(id),
+            }
+    }
+
     /// `id`, or the members of a choice that has the rest of an array from an item on among them.
     pub(crate) fn apart(&self, id: ExprId) -> SmallVec<[ExprId; 2]> {
         match self.get(id) {
-            Expr::Choice(list)
-                if self.list(list).iter().any(|&member| self.is_next_item(member)) =>
-            {
+            Expr::Choice(list) if self.has_next_item(id) => {
                 let members = self.list(list).iter().copied();
                 members.filter(|&member| member != self.empty()).collect()
             }

@@ -113,6 +113,17 @@ impl State {
         if self.text.is_open() {
             self.text.push(byte);
         }
+        if self.items.iter().any(|item| machine.exprs().has_next_item(item.id)) {
+            self.begin_items(machine)?;
+        }
+        if !self.items.iter().any(|item| keeps_text(&item.link)) {
+            self.text = TextSoFar::default();
+        }
+        Ok(())
+    }
+
+    /// Exchanges each rest of an array from an item on for what it is after the items before.
+    fn begin_items(&mut self, machine: &mut impl Machine) -> Result<(), Stop> {
         let (key, empty) = (machine.exprs().key, machine.exprs().empty());
         for Item { id, link } in std::mem::take(&mut self.items) {
             for id in machine.exprs().apart(id) {
@@ -128,9 +139,6 @@ impl State {
             }
         }
         self.items.sort_unstable_by_key(|item| item.id);
-        if !self.items.iter().any(|item| keeps_text(&item.link)) {
-            self.text = TextSoFar::default();
-        }
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use proptest::test_runner::TestCaseError;
 use stencilm::frontend::json_schema::{Additional, JsonSchemaOptions, Whitespace};
 use stencilm::{CompiledGrammar, Limits, Matcher};
 
-use masks::{bits, compile_with, limits, vocabulary, walk};
+use masks::{begins, bits, compile_with, limits, pieces, vocabulary, walk};
 
 /// A schema and all texts of it.
 struct Case {
@@ -179,18 +179,11 @@ proptest! {
         is_small in proptest::bool::ANY,
     ) {
         let case = &cases()[which];
-        let sentences: Vec<&String> = case.sentences.iter().collect();
-        let pieces: Vec<String> = cuts.iter().map(|&(which, start, length)| {
-            let sentence = sentences[which % sentences.len()];
-            let start = start % sentence.len();
-            sentence[start..sentence.len().min(start + length)].to_owned()
-        }).collect();
-        let tokens = vocabulary(&pieces);
+        let tokens = vocabulary(&pieces(&case.sentences, &cuts));
         let options = options(case.additional);
         let compiled = compile_with(case.schema, &options, &tokens, limits(is_small))?;
         let is_live = |text: &[u8]| {
-            let Ok(text) = std::str::from_utf8(text) else { return false };
-            case.sentences.range(text.to_owned()..).next().is_some_and(|next| next.starts_with(text))
+            std::str::from_utf8(text).is_ok_and(|text| begins(&case.sentences, text))
         };
         let is_sentence =
             |text: &[u8]| std::str::from_utf8(text).is_ok_and(|text| case.sentences.contains(text));

@@ -23,6 +23,22 @@ pub(crate) fn compile_with(
     Ok(Arc::new(CompiledGrammar::new(&grammar, vocabulary, store, limits).map_err(fail)?))
 }
 
+/// Pieces of sentences: of which, from where, how long.
+pub(crate) fn pieces(sentences: &BTreeSet<String>, cuts: &[(usize, usize, usize)]) -> Vec<String> {
+    let sentences: Vec<&String> = sentences.iter().collect();
+    let piece = |&(which, start, length): &(usize, usize, usize)| {
+        let sentence = sentences[which % sentences.len()];
+        let start = start % sentence.len();
+        sentence[start..sentence.len().min(start + length)].to_owned()
+    };
+    cuts.iter().map(piece).collect()
+}
+
+/// Whether some sentence begins so.
+pub(crate) fn begins(sentences: &BTreeSet<String>, text: &str) -> bool {
+    sentences.range(text.to_owned()..).next().is_some_and(|next| next.starts_with(text))
+}
+
 /// Every byte, and these.
 pub(crate) fn vocabulary(more: &[String]) -> Vec<Vec<u8>> {
     let more: BTreeSet<Vec<u8>> =

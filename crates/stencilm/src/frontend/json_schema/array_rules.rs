@@ -59,29 +59,8 @@ impl Machine {
         Ok(rest)
     }
 
-    /// The rest of an array of which more than its length counts.
-    pub(crate) fn counted_items(
-        &mut self,
-        array: u32,
-        at: ItemsAt,
-        depth: u32,
-        exprs: &mut Exprs,
-    ) -> Result<ExprId, Error> {
-        let table = self.schemas.reach.array_tables[array as usize].clone();
-        let inside = self.schemas.options.whitespace.inside(depth);
-        let mut more = Vec::new();
-        for step in self.schemas.item_steps(&table, at)? {
-            let value = self.value(step.value, inside, exprs)?;
-            let rest = self.rule(Rule::CountedItems { array, at: step.next, depth })?;
-            let rest = exprs.call(rest);
-            more.push(exprs.seq(&[value, rest]));
-        }
-        let more = exprs.choice(&more);
-        let close = self.schemas.may_end(&table, at).then_some(b"]");
-        Ok(self.close_or_more(at.is_first, close, more, depth, exprs))
-    }
-
-    /// The rest of an array of different items from an item on, or from its beginning.
+    /// The rest of an array of which more than its length counts, from an item on, or from its
+    /// beginning.
     pub(crate) fn next_item(
         &mut self,
         array: u32,
@@ -129,7 +108,7 @@ impl Machine {
         Ok(exprs.seq2(space, more))
     }
 
-    /// The rest of an array of different items after an item.
+    /// The same after an item.
     pub(crate) fn after_item(
         &mut self,
         array: u32,
@@ -139,20 +118,29 @@ impl Machine {
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
         let table = self.schemas.reach.array_tables[array as usize].clone();
-        let has_more = !self.schemas.item_steps(&table, at)?.is_empty();
+        let mut more = exprs.nothing();
+        if self.schemas.may_go_on(&table, at)? {
+            let next = self.next_items(array, at, depth, is_new, exprs)?;
+            let comma = self.schemas.options.whitespace.until_comma(exprs);
+            more = exprs.seq2(comma, next);
+        }
+        let close = self.schemas.may_end(&table, at).then_some(b"]");
+        Ok(self.close_or(false, close, more, depth, exprs))
+    }
+
+    /// A call of the rest of an array from an item on; where items must differ, one that knows where
+    /// it stands.
+    pub(crate) fn next_items(
+        &mut self,
+        array: u32,
+        at: ItemsAt,
+        depth: u32,
+        is_new: bool,
+        exprs: &mut Exprs,
+    ) -> Result<ExprId, Error> {
         let rule = self.rule(Rule::NextItem { array, at, depth, is_new })?;
-        let space = self.schemas.options.whitespace.clone();
-        let (lead, end, comma) =
-            (space.lead(exprs), space.end(exprs, depth), space.until_comma(exprs));
-        let bracket = exprs.bytes(b"]");
-        let close = exprs.seq2(end, bracket);
-        let more = exprs.next_item(rule, is_new);
-        let more = exprs.seq2(comma, more);
-        let mut choices = Vec::new();
-        choices.extend(self.schemas.may_end(&table, at).then_some(close));
-        choices.extend(has_more.then_some(more));
-        let either = exprs.choice(&choices);
-        Ok(exprs.seq2(lead, either))
+        let is_unique = self.schemas.reach.array_tables[array as usize].is_unique();
+        Ok(if is_unique { exprs.next_item(rule, is_new) } else { exprs.call(rule) })
     }
 
     /// What follows the leading items (or the first item, if there are none): items of the same

@@ -138,7 +138,7 @@ impl Schemas {
                 if (at as u64) < u64::from(array.max) {
                     for case in self.cases(&array, at)? {
                         match self.extent(case)? {
-                            Extent::Few(values) => own.extend(values),
+                            Extent::Few(values) => own.extend(values.iter().copied()),
                             Extent::Many { at_least: count } => {
                                 is_open = true;
                                 at_least = at_least.min(count);
@@ -248,11 +248,28 @@ impl Schemas {
     ) -> Result<Vec<ItemStep>, Error> {
         let mut steps = Vec::new();
         for step in self.raw_steps(table, at)? {
-            if self.is_alive(step.value)? && self.can_end(table, step.next)? {
+            if self.may_be_next(table, step)? {
                 steps.push(step);
             }
         }
         Ok(steps)
+    }
+
+    /// Whether there are any.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn may_go_on(&mut self, table: &ArrayTable, at: ItemsAt) -> Result<bool, Error> {
+        for step in self.raw_steps(table, at)? {
+            if self.may_be_next(table, step)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn may_be_next(&mut self, table: &ArrayTable, step: ItemStep) -> Result<bool, Error> {
+        Ok(self.is_alive(step.value)? && self.can_end(table, step.next)?)
     }
 
     fn raw_steps(&mut self, table: &ArrayTable, at: ItemsAt) -> Result<Vec<ItemStep>, Error> {

@@ -2,17 +2,17 @@
 //! value, objects whatever the order of their members.
 
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Error;
 use crate::frontend::json_schema::document::{Document, Node, NodeId, index};
-use crate::frontend::json_schema::name_set::NameSet;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ANY, ArrayShape, Member, NEVER, NameRule, NumberShape, ObjectShape, Shape, StringShape, TermId,
-    TextId,
+    ANY, ArrayShape, Member, NumberShape, ObjectShape, Shape, StringShape, TermId, TextId,
 };
 use crate::frontend::json_schema::terms::Term;
+use crate::frontend::json_schema::values::add_scalars;
 use crate::number::Decimal;
 
 /// One JSON value.
@@ -98,7 +98,8 @@ impl Schemas {
                 Node::Null => Constant::Null,
                 Node::Bool(value) => Constant::Bool(value),
                 Node::Number(run) => {
-                    let too_long = || Error::limit("number_digits", text.len());
+                    let digits = self.budget.limits.number_digits;
+                    let too_long = || Error::limit("number_digits", digits);
                     Constant::Number(Decimal::parse(document.text(run)).ok_or_else(too_long)?)
                 }
                 Node::String(run) => Constant::Text(self.texts.id(document.text(run))),
@@ -108,7 +109,7 @@ impl Schemas {
                 Node::Object { .. } => {
                     let members = document.members(node);
                     let members = members.map(|(name, node)| (self.texts.id(name), done[&node]));
-                    let members: std::collections::BTreeMap<_, _> = members.collect();
+                    let members: BTreeMap<_, _> = members.collect();
                     Constant::Object(members.into_iter().collect())
                 }
             };
@@ -138,14 +139,8 @@ impl Schemas {
         match self.constants.get(value).clone() {
             Constant::Null => shape.null = true,
             Constant::Bool(value) => shape.bools = 1 << u8::from(value),
-            Constant::Number(value) => {
-                let values = Some([value].into());
-                shape.numbers.push(NumberShape { values, ..NumberShape::default() });
-            }
-            Constant::Text(text) => {
-                let values = Some([text].into());
-                shape.strings.push(StringShape { values, ..StringShape::default() });
-            }
+            Constant::Number(value) => add_scalars(&mut shape, Vec::new(), vec![value]),
+            Constant::Text(text) => add_scalars(&mut shape, vec![text], Vec::new()),
             Constant::Array(items) => shape.arrays.push(self.constant_array(&items)),
             Constant::Object(members) => {
                 let member = |&(name, value): &(TextId, ConstantId)| Member {
@@ -155,9 +150,7 @@ impl Schemas {
                     is_declared: true,
                 };
                 let members = members.iter().map(member).collect();
-                let rules = vec![NameRule { set: NameSet::EVERY, value: NEVER }];
-                let object = ObjectShape { members, rules, ..ObjectShape::default() };
-                shape.objects = self.formulas.object(object);
+                shape.objects = self.formulas.object(ObjectShape::of_members(members));
             }
         }
         shape
@@ -165,9 +158,7 @@ impl Schemas {
 
     /// The shape of one array.
     pub(crate) fn constant_array(&mut self, items: &[ConstantId]) -> ArrayShape {
-        let len = index(items.len());
-        let prefix = items.iter().map(|&item| self.constant(item)).collect();
-        ArrayShape { prefix, min: len, max: len, ..ArrayShape::default() }
+        ArrayShape::of_items(items.iter().map(|&item| self.constant(item)).collect())
     }
 
     /// The shape of all values but these.

@@ -1,5 +1,7 @@
 //! Whether an object that can be completed can be completed to one that is none of some others.
 
+use std::sync::Arc;
+
 use crate::error::Error;
 use crate::frontend::json_schema::constants::ConstantId;
 use crate::frontend::json_schema::extent::Extent;
@@ -11,7 +13,7 @@ use crate::frontend::json_schema::shape::{ANY, NEVER, TermId};
 struct Way {
     member: u32,
     is_required: bool,
-    values: Vec<ConstantId>,
+    values: Arc<[ConstantId]>,
 }
 
 impl Schemas {
@@ -132,7 +134,7 @@ impl Schemas {
             }
             let cost = u32::from(!way.is_required);
             if cost <= room {
-                for &value in &way.values {
+                for &value in way.values.iter() {
                     let same = alike.iter().filter(|&known| value_of(known) == Some(value));
                     let same = same.copied().collect();
                     todo.push((at + 1, same, need.saturating_sub(cost), room - cost));

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 use crate::error::Error;
 use crate::frontend::json_schema::array_states::ItemsAt;
@@ -31,7 +32,7 @@ const MOST_TRIED: u64 = 20_000;
 #[derive(Clone, Debug)]
 pub(crate) enum Extent {
     /// Just these, each once.
-    Few(Vec<ConstantId>),
+    Few(Arc<[ConstantId]>),
     /// More than [`MOST_VALUES`]: at least so many, `UNBOUNDED` for more than any text has.
     Many { at_least: u32 },
     /// It would take too long to tell.
@@ -50,7 +51,7 @@ impl Union {
     /// Adds values. True if no more have to be looked at.
     fn add(&mut self, extent: Extent) -> bool {
         match extent {
-            Extent::Few(values) => self.few.extend(values),
+            Extent::Few(values) => self.few.extend(values.iter()),
             Extent::Many { at_least } => self.many = self.many.max(Some(at_least)),
             Extent::Unknown => self.is_unknown = true,
         }
@@ -64,7 +65,7 @@ impl Union {
             Some(at_least) => Extent::Many { at_least },
             None if self.few.len() > MOST_VALUES => many(self.few.len()),
             None if self.is_unknown => Extent::Unknown,
-            None => Extent::Few(self.few),
+            None => Extent::Few(self.few.into()),
         }
     }
 }
@@ -76,9 +77,12 @@ impl Schemas {
     /// A limit was reached.
     pub(crate) fn extent(&mut self, term: TermId) -> Result<Extent, Error> {
         if !self.is_alive(term)? {
-            return Ok(Extent::Few(Vec::new()));
+            return Ok(Extent::Few(Arc::new([])));
         }
         let id = self.evaluate(term)?;
+        if let Some(known) = self.reach.extents.get(&id) {
+            return Ok(known.clone());
+        }
         if self.reach.listing.contains(&id) {
             // A value inside of one of the same kind: there is no largest one.
             return Ok(Extent::Many { at_least: UNBOUNDED });
@@ -89,7 +93,12 @@ impl Schemas {
         self.reach.listing.push(id);
         let extent = self.extent_of(id);
         self.reach.listing.pop();
-        extent
+        let extent = extent?;
+        // How much is looked into depends on what is around it.
+        if !matches!(extent, Extent::Unknown) {
+            self.reach.extents.insert(id, extent.clone());
+        }
+        Ok(extent)
     }
 
     fn extent_of(&mut self, id: ShapeId) -> Result<Extent, Error> {
@@ -127,7 +136,7 @@ impl Schemas {
 
     fn numbers(&mut self, number: &NumberShape) -> Result<Extent, Error> {
         if self.is_number_empty(number)? {
-            return Ok(Extent::Few(Vec::new()));
+            return Ok(Extent::Few(Arc::new([])));
         }
         Ok(match number.few(MOST_TRIED) {
             Few::All(values) => Extent::Few(
@@ -183,7 +192,7 @@ impl Schemas {
                             Extent::Few(values) => values,
                             many => return Ok(many),
                         };
-                        for value in values {
+                        for &value in values.iter() {
                             self.budget.tick()?;
                             let next = if step.is_new {
                                 self.with_item(step.next, value)
@@ -203,7 +212,7 @@ impl Schemas {
                 }
             }
             if longer.is_empty() {
-                return Ok(Extent::Few(found));
+                return Ok(Extent::Few(found.into()));
             }
             level = longer;
         }
@@ -248,7 +257,7 @@ impl Schemas {
                                 Extent::Few(values) => values,
                                 many => return Ok(many),
                             };
-                            for value in values {
+                            for &value in values.iter() {
                                 self.budget.tick()?;
                                 let mut members = members.clone();
                                 let slot = members.partition_point(|&(known, _)| known < name);

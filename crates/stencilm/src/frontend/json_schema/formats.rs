@@ -29,6 +29,16 @@ pub(crate) enum Format {
     Base64Url,
 }
 
+/// How a language is narrower than its format, and the wider one that stands for it where it must
+/// fail.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Difference {
+    pub(crate) leaves_out: &'static str,
+    pub(crate) counts_too: &'static str,
+    /// Matches every string of the format, and others.
+    pub(crate) wider: fn() -> String,
+}
+
 impl Format {
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -57,25 +67,44 @@ impl Format {
         })
     }
 
-    /// Whether the language is exactly the format's: that of its RFC's grammar.
-    pub(crate) fn is_exact(self) -> bool {
-        self.narrowing().is_empty()
-    }
-
-    /// What the language leaves out, for the report.
-    pub(crate) fn narrowing(self) -> &'static str {
-        match self {
-            Self::Time => "leap seconds only with offsets of whole and half hours",
-            Self::DateTime => {
-                "leap seconds only at the end of June or December, with offsets of whole hours"
-            }
-            Self::Hostname => "no label begins with `xn--`",
-            Self::IdnHostname => {
-                "labels of LDH, or short ones of common scripts, none that begins with `xn--`"
-            }
-            Self::IdnEmail => "domains as in `idn-hostname`",
-            Self::RelativeJsonPointer => "no index manipulation",
-            Self::Regex => "no named groups, no back-references, groups at most 2 deep",
+    /// How the language of a format differs from its RFC's grammar; none if it is exactly that.
+    pub(crate) fn difference(self) -> Option<Difference> {
+        Some(match self {
+            Self::Time => Difference {
+                leaves_out: "leap seconds only with offsets of whole and half hours",
+                counts_too: "leap seconds count at any time of day",
+                wider: formats_time::wider_time,
+            },
+            Self::DateTime => Difference {
+                leaves_out: "leap seconds only at the end of June or December, with offsets of whole hours",
+                counts_too: "leap seconds count at any time of day",
+                wider: formats_time::wider_date_time,
+            },
+            Self::Hostname => Difference {
+                leaves_out: "no label begins with `xn--`",
+                counts_too: "every label that begins with `xn--` counts as one",
+                wider: formats_net::wider_hostname,
+            },
+            Self::IdnHostname => Difference {
+                leaves_out: "labels of LDH, or short ones of common scripts, none that begins with `xn--`",
+                counts_too: "all characters beyond ASCII count as letters",
+                wider: formats_net::wider_idn_hostname,
+            },
+            Self::IdnEmail => Difference {
+                leaves_out: "domains as in `idn-hostname`",
+                counts_too: "domains as in `idn-hostname`",
+                wider: formats_net::wider_idn_email,
+            },
+            Self::RelativeJsonPointer => Difference {
+                leaves_out: "no index manipulation",
+                counts_too: "index manipulation counts too",
+                wider: wider_relative_pointer,
+            },
+            Self::Regex => Difference {
+                leaves_out: "no named groups, no back-references, groups at most 2 deep",
+                counts_too: "whatever has no loose end (`\\`, `[`, `(?`, `*`) counts as one",
+                wider: formats_pattern::wider_regex,
+            },
             Self::Date
             | Self::Duration
             | Self::Email
@@ -89,34 +118,8 @@ impl Format {
             | Self::Uuid
             | Self::JsonPointer
             | Self::Base64
-            | Self::Base64Url => "",
-        }
-    }
-
-    /// What counts as a string of the format where none must come, for the report.
-    pub(crate) fn widening(self) -> &'static str {
-        match self {
-            Self::Time | Self::DateTime => "leap seconds count at any time of day",
-            Self::Hostname => "every label that begins with `xn--` counts as one",
-            Self::IdnHostname => "all characters beyond ASCII count as letters",
-            Self::IdnEmail => "domains as in `idn-hostname`",
-            Self::RelativeJsonPointer => "index manipulation counts too",
-            Self::Regex => "whatever has no loose end (`\\`, `[`, `(?`, `*`) counts as one",
-            Self::Date
-            | Self::Duration
-            | Self::Email
-            | Self::Ipv4
-            | Self::Ipv6
-            | Self::Uri
-            | Self::UriReference
-            | Self::Iri
-            | Self::IriReference
-            | Self::UriTemplate
-            | Self::Uuid
-            | Self::JsonPointer
-            | Self::Base64
-            | Self::Base64Url => "",
-        }
+            | Self::Base64Url => return None,
+        })
     }
 
     /// The whole string matches this, and has at most [`Self::longest`] characters.
@@ -146,37 +149,6 @@ impl Format {
             Self::Regex => formats_pattern::regex(),
             Self::Base64 => base64("+/"),
             Self::Base64Url => base64("\\-_"),
-        }
-    }
-
-    /// What every string of the format matches: where it must not come, none of these may. What is
-    /// narrower than the format would leave some of its strings.
-    pub(crate) fn wider_regex(self) -> String {
-        match self {
-            Self::Time => formats_time::wider_time(),
-            Self::DateTime => formats_time::wider_date_time(),
-            Self::Hostname => formats_net::wider_hostname(),
-            Self::IdnHostname => formats_net::wider_idn_hostname(),
-            Self::IdnEmail => formats_net::wider_idn_email(),
-            Self::RelativeJsonPointer => {
-                // draft-bhutton-relative-json-pointer-00 section 3.
-                format!("(?:0|[1-9][0-9]*)(?:[+\\-][1-9][0-9]*)?(?:#|{POINTER})")
-            }
-            Self::Regex => formats_pattern::wider_regex(),
-            Self::Date
-            | Self::Duration
-            | Self::Email
-            | Self::Ipv4
-            | Self::Ipv6
-            | Self::Uri
-            | Self::UriReference
-            | Self::Iri
-            | Self::IriReference
-            | Self::UriTemplate
-            | Self::Uuid
-            | Self::JsonPointer
-            | Self::Base64
-            | Self::Base64Url => self.regex(),
         }
     }
 
@@ -222,4 +194,9 @@ const POINTER: &str = "(?:/(?:[^~/]|~[01])*)*";
 fn base64(last: &str) -> String {
     let any = format!("[A-Za-z0-9{last}]");
     format!("(?:{any}{{4}})*(?:{any}[AQgw]==|{any}{{2}}[AEIMQUYcgkosw048]=)?")
+}
+
+/// draft-bhutton-relative-json-pointer-00 section 3.
+fn wider_relative_pointer() -> String {
+    format!("(?:0|[1-9][0-9]*)(?:[+\\-][1-9][0-9]*)?(?:#|{POINTER})")
 }

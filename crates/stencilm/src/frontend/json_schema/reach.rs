@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Location};
 use crate::frontend::json_schema::array_states::ArrayTable;
 use crate::frontend::json_schema::constants::ConstantId;
+use crate::frontend::json_schema::extent::Extent;
 use crate::frontend::json_schema::formula::{Formula, FormulaId};
 use crate::frontend::json_schema::interned::Interned;
 use crate::frontend::json_schema::number_text;
@@ -46,6 +47,8 @@ pub(crate) struct Reach {
     unique: Vec<ArrayShape>,
     /// The shapes whose values are being listed, one inside the other.
     pub(crate) listing: Vec<ShapeId>,
+    /// How many values shapes have, as far as it is known which are alive.
+    pub(crate) extents: FxHashMap<ShapeId, Extent>,
     /// The terms of `propertyNames`, by which names are told apart, and where the keyword stands.
     pub(crate) name_terms: FxHashMap<TermId, Place>,
     /// What is not enforced, because the caller said so.
@@ -142,6 +145,7 @@ impl Schemas {
             *alive = Alive::New;
         }
         self.reach.open.clear();
+        self.reach.extents.clear();
     }
 
     /// The least fixpoint: a shape is alive if some value of it is made of values of shapes that
@@ -156,6 +160,7 @@ impl Schemas {
                 self.budget.tick()?;
                 if self.has_value(id)? {
                     self.reach.alive[id.0 as usize] = Alive::Yes;
+                    self.reach.extents.clear();
                     has_changed = true;
                 } else {
                     left.push(id);

@@ -173,17 +173,18 @@ impl Schemas {
             report.annotations.push((pointer, format!("format: `{name}`, as asked")));
             return;
         }
-        match Format::of_name(name) {
-            Some(format) if !format.is_exact() => {
+        let format = Format::of_name(name);
+        match format.map(|format| (format, format.difference())) {
+            Some((format, Some(difference))) => {
                 let must_fail =
                     polarity.failing.contains(&place) && self.patterns.is_widened(format);
                 if polarity.holding.contains(&place) || !must_fail {
-                    let text = format!("format: `{name}`: {}", format.narrowing());
+                    let text = format!("format: `{name}`: {}", difference.leaves_out);
                     report.narrower.push((pointer.clone(), text));
                 }
                 if must_fail {
                     let text =
-                        format!("format: `{name}`, where it must fail: {}", format.widening());
+                        format!("format: `{name}`, where it must fail: {}", difference.counts_too);
                     report.narrower.push((pointer, text));
                 }
             }

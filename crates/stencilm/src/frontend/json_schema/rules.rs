@@ -53,10 +53,8 @@ pub(crate) enum Rule {
     Members { object: u32, at: At, depth: u32 },
     /// The rest of an array after so many items.
     Items { shape: ShapeId, alternative: u32, count: u32, depth: u32 },
-    /// The same where more than their number counts.
-    CountedItems { array: u32, at: ItemsAt, depth: u32 },
-    /// The rest of an array of different items from an item on; whether what came before that is
-    /// still to be remembered.
+    /// The rest of an array of which more than its length counts, from an item on; whether what came
+    /// before that is still to be remembered.
     NextItem { array: u32, at: ItemsAt, depth: u32, is_new: bool },
     /// The same after an item.
     AfterItem { array: u32, at: ItemsAt, depth: u32, is_new: bool },
@@ -136,7 +134,6 @@ impl Machine {
             Rule::Members { object, at, depth } => Some((object, at, depth)),
             Rule::Value { .. }
             | Rule::Items { .. }
-            | Rule::CountedItems { .. }
             | Rule::NextItem { .. }
             | Rule::AfterItem { .. } => None,
         }
@@ -212,15 +209,8 @@ impl Machine {
                     self.items(id, alternative, 0, depth, exprs)?
                 } else {
                     let array = self.schemas.array_table(array)?;
-                    let table = &self.schemas.reach.array_tables[array as usize];
-                    let at = table.start();
-                    if table.is_unique() {
-                        let rule = Rule::NextItem { array, at, depth, is_new: false };
-                        let rule = self.rule(rule)?;
-                        exprs.next_item(rule, false)
-                    } else {
-                        self.counted_items(array, at, depth, exprs)?
-                    }
+                    let at = self.schemas.reach.array_tables[array as usize].start();
+                    self.next_items(array, at, depth, false, exprs)?
                 };
                 choices.push(exprs.seq(&[open, rest]));
             }
@@ -253,7 +243,20 @@ impl Machine {
     ) -> ExprId {
         let space = &self.schemas.options.whitespace;
         let before = if is_first { space.begin(exprs, depth) } else { space.comma(exprs, depth) };
-        let more = exprs.seq(&[before, more]);
+        let more = exprs.seq2(before, more);
+        self.close_or(is_first, close, more, depth, exprs)
+    }
+
+    /// The same where `more` begins with what comes before it.
+    pub(crate) fn close_or(
+        &self,
+        is_first: bool,
+        close: Option<&[u8; 1]>,
+        more: ExprId,
+        depth: u32,
+        exprs: &mut Exprs,
+    ) -> ExprId {
+        let space = &self.schemas.options.whitespace;
         let close = match close {
             Some(bracket) => {
                 let end = if is_first { exprs.empty() } else { space.end(exprs, depth) };
@@ -406,9 +409,6 @@ impl Rules for SchemaRules {
             Rule::Items { shape, alternative, count, depth } => {
                 machine.items(shape, alternative as usize, count as usize, depth, exprs)
             }
-            Rule::CountedItems { array, at, depth } => {
-                machine.counted_items(array, at, depth, exprs)
-            }
             Rule::NextItem { array, at, depth, .. } => machine.next_item(array, at, depth, exprs),
             Rule::AfterItem { array, at, depth, is_new } => {
                 machine.after_item(array, at, depth, is_new, exprs)
@@ -421,9 +421,7 @@ impl Rules for SchemaRules {
             Rule::Value { shape, .. } => format!("value_{}", shape.0),
             Rule::Members { object, at, .. } => format!("object_{object}_{}", at.next),
             Rule::Items { shape, count, .. } => format!("array_{}_{count}", shape.0),
-            Rule::CountedItems { array, at, .. } | Rule::NextItem { array, at, .. } => {
-                format!("items_{array}_{}", at.count)
-            }
+            Rule::NextItem { array, at, .. } => format!("items_{array}_{}", at.count),
             Rule::AfterItem { array, at, .. } => format!("after_item_{array}_{}", at.count),
         }
     }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 use crate::frontend::json_schema::constants::ConstantId;
-use crate::frontend::json_schema::document::NodeId;
+use crate::frontend::json_schema::document::{NodeId, index};
 use crate::frontend::json_schema::formula::{ANY_OBJECT, FormulaId, NO_OBJECT};
 use crate::frontend::json_schema::name_set::NameSet;
 use crate::grammar::UNBOUNDED;
@@ -263,6 +263,22 @@ fn unite<T: PartialEq>(to: &mut Vec<T>, from: Vec<T>, any: &T) {
         if !to.contains(&shape) {
             to.push(shape);
         }
+    }
+}
+
+impl ArrayShape {
+    /// The arrays of just these items.
+    pub(crate) fn of_items(prefix: Vec<TermId>) -> Self {
+        let len = index(prefix.len());
+        Self { prefix, min: len, max: len, ..Self::default() }
+    }
+}
+
+impl ObjectShape {
+    /// The objects of no other members than these.
+    pub(crate) fn of_members(members: Vec<Member>) -> Self {
+        let rules = vec![NameRule { set: NameSet::EVERY, value: NEVER }];
+        Self { members, rules, ..Self::default() }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::frontend::json_schema::document::index;
-use crate::frontend::json_schema::formats::Format;
+use crate::frontend::json_schema::formats::{Difference, Format};
 use crate::frontend::json_schema::shape::{PatternId, StringShape, TextId};
 use crate::frontend::regex::{Kind, Mode, Node, Regex, RegexOptions, Side, parse};
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
@@ -101,11 +101,14 @@ impl Patterns {
     /// A limit was reached.
     pub(crate) fn twin(&mut self, id: PatternId, budget: &mut Budget) -> Result<PatternId, Error> {
         match self.get(id) {
-            Pattern::Format(format) if !format.is_exact() => {
-                self.language_of(Pattern::Wider(format), &format.wider_regex(), budget)
-            }
+            Pattern::Format(format) => match format.difference() {
+                Some(Difference { wider, .. }) => {
+                    self.language_of(Pattern::Wider(format), &wider(), budget)
+                }
+                None => Ok(id),
+            },
             Pattern::Wider(format) => self.format(format, budget),
-            Pattern::Format(_) | Pattern::Search(_) => Ok(id),
+            Pattern::Search(_) => Ok(id),
         }
     }
 

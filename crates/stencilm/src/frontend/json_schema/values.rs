@@ -7,11 +7,9 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::frontend::json_schema::document::Node;
 use crate::frontend::json_schema::formula::FormulaId;
-use crate::frontend::json_schema::name_set::NameSet;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
-    ArrayShape, Member, NEVER, NameRule, NumberShape, ObjectShape, Place, Shape, StringShape,
-    TermId, TextId,
+    ArrayShape, Member, NumberShape, ObjectShape, Place, Shape, StringShape, TermId, TextId,
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::number::Decimal;
@@ -62,15 +60,10 @@ impl Schemas {
             Node::Bool(value) => shape.bools |= 1 << u8::from(value),
             Node::Number(_) => numbers.push(self.decimal(place)?),
             Node::String(run) => strings.push(self.texts.id(document.text(run))),
-            Node::Array { len, .. } => {
+            Node::Array { .. } => {
                 let items = document.items(place.node).to_vec();
-                let prefix = items.into_iter().map(|node| self.written(Place { node, ..place }));
-                let array = ArrayShape {
-                    prefix: prefix.collect(),
-                    min: len,
-                    max: len,
-                    ..ArrayShape::default()
-                };
+                let items = items.into_iter().map(|node| self.written(Place { node, ..place }));
+                let array = ArrayShape::of_items(items.collect());
                 if !shape.arrays.contains(&array) {
                     shape.arrays.push(array);
                 }
@@ -87,9 +80,7 @@ impl Schemas {
                         None => members.push(member),
                     }
                 }
-                let rules = vec![NameRule { set: NameSet::EVERY, value: NEVER }];
-                let object = ObjectShape { members, rules, ..ObjectShape::default() };
-                objects.push(self.formulas.object(object));
+                objects.push(self.formulas.object(ObjectShape::of_members(members)));
             }
         }
         Ok(())
@@ -101,7 +92,8 @@ impl Schemas {
     }
 }
 
-fn add_scalars(shape: &mut Shape, strings: Vec<TextId>, mut numbers: Vec<Decimal>) {
+/// Adds listed strings and numbers.
+pub(crate) fn add_scalars(shape: &mut Shape, strings: Vec<TextId>, mut numbers: Vec<Decimal>) {
     if !strings.is_empty() {
         let mut seen = FxHashSet::default();
         let strings: Vec<TextId> = strings.into_iter().filter(|&text| seen.insert(text)).collect();
