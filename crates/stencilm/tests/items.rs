@@ -345,3 +345,46 @@ fn few_values_run_out() {
     let error = error.expect_err("there are two values").to_string();
     assert!(error.contains("no output can satisfy"), "{error}");
 }
+
+#[test]
+fn values_of_values_are_counted_not_listed() {
+    let mut schema = r#"{"type": "boolean"}"#.to_owned();
+    for _ in 0..14 {
+        schema = format!(
+            r#"{{"type": "array", "items": {schema}, "minItems": 1, "maxItems": 2, "uniqueItems": true}}"#
+        );
+    }
+    compile_with(&schema, &compact(), &vocabulary(&[]), Limits::default()).expect("it compiles");
+    let members: Vec<String> =
+        (0..14).map(|at| format!(r#""a{at}": {{"type": "boolean"}}"#)).collect();
+    let schema = format!(
+        r#"{{"type": "array", "uniqueItems": true, "items": {{"type": "object",
+            "properties": {{{}}}, "additionalProperties": false}}}}"#,
+        members.join(", ")
+    );
+    check(
+        &schema,
+        &[r#"[{}, {"a0": true}, {"a0": false}, {"a13": true, "a0": true}]"#],
+        &["[{}, {}]", r#"[{"a1": true, "a0": true}, {"a0": true, "a1": true}]"#],
+    );
+    // Three tuples of one boolean there are, and nine of two.
+    let pairs = r#"{"type": "array", "uniqueItems": true, "minItems": COUNT, "items":
+        {"type": "array", "items": {"enum": [null, true, false]}, "minItems": 1, "maxItems": 2}}"#;
+    for (count, is_made) in [("12", true), ("13", false)] {
+        let schema = pairs.replace("COUNT", count);
+        let made = compile_with(&schema, &compact(), &vocabulary(&[]), Limits::default());
+        assert_eq!(made.is_ok(), is_made, "{count}");
+    }
+}
+
+#[test]
+fn a_number_too_large_to_compare_is_a_limit() {
+    let schema = r#"{"type": "array", "items": {"type": "number"}, "uniqueItems": true}"#;
+    let compiled =
+        compile_with(schema, &compact(), &vocabulary(&[]), Limits::default()).expect("it compiles");
+    let mut matcher = Matcher::new(compiled);
+    assert!(matcher.accept_bytes(b"[1e99999999999999999").expect("no limit"));
+    let error = matcher.accept_bytes(b",").expect_err("nobody compares it").to_string();
+    assert!(error.contains("number_digits"), "{error}");
+    assert!(matcher.accept_bytes(b"]").expect("no limit"));
+}

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::frontend::json_schema::array_states::ItemsAt;
 use crate::frontend::json_schema::constants::{Constant, ConstantId};
 use crate::frontend::json_schema::document::index;
-use crate::frontend::json_schema::formula::{ANY_OBJECT, FormulaId};
+use crate::frontend::json_schema::formula::{ANY_OBJECT, Formula, FormulaId};
 use crate::frontend::json_schema::object_states::{At, Name};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
@@ -176,6 +176,12 @@ impl Schemas {
         if is_free && self.is_alive(array.items)? {
             return Ok(Extent::Many { at_least: UNBOUNDED });
         }
+        if array.prefix.is_empty() && array.contains.is_empty() && array.max > 0 {
+            return match self.extent(array.items)? {
+                Extent::Few(values) => self.arrays_of_few(array, &values),
+                many => Ok(many),
+            };
+        }
         let table = self.make_array_table(array)?;
         let mut found = Vec::new();
         let mut level: BTreeMap<Vec<ConstantId>, Vec<ItemsAt>> = BTreeMap::new();
@@ -219,10 +225,85 @@ impl Schemas {
         Ok(Extent::Unknown)
     }
 
+    /// The arrays of items of these values: counted first, since their number may be anything.
+    fn arrays_of_few(
+        &mut self,
+        array: &ArrayShape,
+        values: &[ConstantId],
+    ) -> Result<Extent, Error> {
+        if array.min as usize > MOST_VALUES {
+            return Ok(Extent::Unknown);
+        }
+        let is_unique = array.unique.is_some();
+        let most = MOST_VALUES as u64 + array.except.len() as u64;
+        let (mut count, mut ways, mut len) = (0_u64, 1_u64, 0_u32);
+        while len <= array.max && ways > 0 {
+            self.budget.tick()?;
+            count = count.saturating_add(if len < array.min { 0 } else { ways });
+            if count > most {
+                let at_least = count - array.except.len() as u64;
+                return Ok(Extent::Many { at_least: u32::try_from(at_least).unwrap_or(UNBOUNDED) });
+            }
+            let used = if is_unique { u64::from(len) } else { 0 };
+            ways = ways.saturating_mul((values.len() as u64).saturating_sub(used));
+            len += 1;
+        }
+        let mut found = Vec::new();
+        let mut todo: Vec<Vec<ConstantId>> = vec![Vec::new()];
+        while let Some(items) = todo.pop() {
+            self.budget.tick()?;
+            if items.len() < array.max as usize {
+                for &value in values.iter().filter(|value| !is_unique || !items.contains(value)) {
+                    todo.push(items.iter().copied().chain([value]).collect());
+                }
+            }
+            if items.len() >= array.min as usize {
+                found.push(self.constants.id(Constant::Array(items.into())));
+            }
+        }
+        found.retain(|known| !array.except.contains(known));
+        Ok(Extent::Few(found.into()))
+    }
+
+    /// How many objects keep a list of rules that has no other names and counts none; none if it is
+    /// no such list, or has few.
+    fn count_members(&mut self, formula: FormulaId) -> Result<Option<u32>, Error> {
+        let (mut rules, mut except) = (None, 0);
+        for part in self.formulas.conjuncts(formula) {
+            match self.formulas.get(part) {
+                Formula::Object(object) if rules.is_none() => rules = Some(object.clone()),
+                Formula::Except(constants) => except += constants.len() as u64,
+                _ => return Ok(None),
+            }
+        }
+        let Some(rules) = rules.filter(|rules| {
+            let required = rules.members.iter().filter(|member| member.is_required).count();
+            rules.is_closed()
+                && rules.min as usize <= required
+                && rules.max as usize >= rules.members.len()
+        }) else {
+            return Ok(None);
+        };
+        let mut count = 1_u64;
+        for member in &rules.members {
+            let ways = match self.extent(member.value)? {
+                Extent::Few(values) => values.len() as u64,
+                Extent::Many { at_least } => at_least.into(),
+                Extent::Unknown => return Ok(None),
+            };
+            count = count.saturating_mul(ways + u64::from(!member.is_required));
+        }
+        let count = u32::try_from(count.saturating_sub(except)).unwrap_or(UNBOUNDED);
+        Ok((count as usize > MOST_VALUES).then_some(count))
+    }
+
     /// Objects, those with fewer members first: each set of members is one that some object has.
     fn objects_of(&mut self, formula: FormulaId) -> Result<Extent, Error> {
         if formula == ANY_OBJECT {
             return Ok(Extent::Many { at_least: UNBOUNDED });
+        }
+        if let Some(at_least) = self.count_members(formula)? {
+            return Ok(Extent::Many { at_least });
         }
         let id = self.object_table(formula, formula)?;
         let table = self.reach.tables[id as usize].clone();
