@@ -21,13 +21,7 @@ pub(super) fn joined(
         if !is_inside || !joint.tokens.iter().any(|&token| mask.contains(token)) {
             continue;
         }
-        let mut at = state.clone();
-        for &byte in &joint.until {
-            at = at.push(machine, byte)?;
-            if at.is_dead() {
-                break;
-            }
-        }
+        let at = state.push_bytes(machine, &joint.until)?;
         if at.items.iter().any(|item| machine.exprs().is_next_item(item.id)) {
             asked.extend_from_slice(&joint.tokens);
         }

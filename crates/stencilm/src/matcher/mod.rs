@@ -435,23 +435,14 @@ impl Matcher {
 
     /// The state after `bytes`: with what is known already if that is enough, else learning.
     fn push_all(&self, state: &State, bytes: &[u8]) -> Result<State, Error> {
-        let (mut at, done) = {
+        let (at, done) = {
             let tables = self.generation.tables.read().unwrap_or_else(PoisonError::into_inner);
             push_known(&tables, state, bytes)?
         };
         if done == bytes.len() || at.is_dead() {
             return Ok(at);
         }
-        self.exclusively(|tables| {
-            let mut machine = Exclusive(tables);
-            for &byte in &bytes[done..] {
-                at = at.push(&mut machine, byte)?;
-                if at.is_dead() {
-                    break;
-                }
-            }
-            Ok(at)
-        })
+        self.exclusively(|tables| at.push_bytes(&mut Exclusive(tables), &bytes[done..]))
     }
 
     /// The state after whole tokens: without what no tokens complete.

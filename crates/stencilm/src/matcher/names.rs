@@ -56,7 +56,8 @@ pub(super) fn refused(
     asked.sort_unstable();
     asked.dedup();
     for token in asked {
-        if mask.contains(token) && !is_live_after(machine, vocabulary, state, token)? {
+        let bytes = vocabulary.token_bytes(token).unwrap_or(&[]);
+        if mask.contains(token) && state.push_bytes(machine, bytes)?.is_dead() {
             refused.push(token);
         }
     }
@@ -185,21 +186,4 @@ fn go_on(
         }
     }
     Ok(())
-}
-
-/// Whether some text goes on after a token.
-fn is_live_after(
-    machine: &mut impl Machine,
-    vocabulary: &Vocabulary,
-    state: &State,
-    token: u32,
-) -> Result<bool, Stop> {
-    let mut at = state.clone();
-    for &byte in vocabulary.token_bytes(token).unwrap_or(&[]) {
-        at = at.push(machine, byte)?;
-        if at.is_dead() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

@@ -108,6 +108,22 @@ impl State {
         Ok(next)
     }
 
+    /// The state after these bytes, or a dead one on the way.
+    pub(crate) fn push_bytes(
+        &self,
+        machine: &mut impl Machine,
+        bytes: &[u8],
+    ) -> Result<Self, Stop> {
+        let mut at = self.clone();
+        for &byte in bytes {
+            at = at.push(machine, byte)?;
+            if at.is_dead() {
+                break;
+            }
+        }
+        Ok(at)
+    }
+
     /// What an array remembers of its items, and the text that it remembers them by.
     fn keep_text(&mut self, machine: &mut impl Machine, byte: u8) -> Result<(), Stop> {
         if self.text.is_open() {
