@@ -1,7 +1,7 @@
 """Schemas made to cost much: each is served fast, or refused by a named limit, and soon.
 
 Each runs in a process of its own, so that its memory can be told and a crash is one failure. The
-bounds are about ten times what a quiet machine measures.
+bounds are in seconds of the processor, at least ten times what a quiet machine measures.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ words = [b'":', b'{"', b'","', b'":"', b"ab", b"true", b"aaaa"]
 tokens = [*(bytes([b]) for b in range(256)), None, *words]
 vocabulary = Vocabulary.from_tokens(tokens, stop=[256])
 base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-began = time.perf_counter()
+began = time.process_time()
 accepted, refusal, slowest = 0, "", 0.0
 try:
     grammar = Grammar.from_json_schema(schema, whitespace="compact", key_order=order)
     matcher = Compiler(vocabulary).compile(grammar).matcher()
     mask = allocate_mask(1, vocabulary.size)
     matcher.fill_mask(mask)
-    start = time.perf_counter() - began
+    start = time.process_time() - began
     for at, byte in enumerate(text.encode()):
-        step = time.perf_counter()
+        step = time.process_time()
         if not matcher.accept_bytes(bytes([byte])):
             break
         accepted += 1
         if at < 3000:
             matcher.fill_mask(mask)
-        slowest = max(slowest, time.perf_counter() - step)
+        slowest = max(slowest, time.process_time() - step)
 except LimitError as error:
     refusal = str(error)
-    start = time.perf_counter() - began
+    start = time.process_time() - began
 memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) / 1024
 print(json.dumps([accepted, refusal, start, slowest, memory]))
 """
@@ -57,7 +57,7 @@ class Hostile:
     text: str
     may_be_refused: bool = False
     orders: tuple[str, ...] = ("declared", "any")
-    seconds: float = 4
+    seconds: float = 12
     """How soon a limit must be reached, if it may be."""
     gap: str = ""
 
@@ -285,7 +285,7 @@ CASES = [
         json.dumps(list(range(0, 2_400, 2)), separators=(",", ":")),
         may_be_refused=True,
         orders=("any",),
-        seconds=9,
+        seconds=40,
     ),
     Hostile(
         "different items of different items",
@@ -326,7 +326,7 @@ def test_a_hostile_schema(case: Hostile, order: str) -> None:
             input=json.dumps([schema, case.text, order]),
             capture_output=True,
             text=True,
-            timeout=10,
+            timeout=90,
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -339,6 +339,6 @@ def test_a_hostile_schema(case: Hostile, order: str) -> None:
         assert start < case.seconds, "the limit is reached late"
     else:
         assert accepted == len(case.text), case.text[max(0, accepted - 20) : accepted + 1]
-        assert start < 2
-        assert slowest < 1
+        assert start < 6
+        assert slowest < 4
     assert memory < 400

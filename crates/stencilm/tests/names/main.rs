@@ -364,26 +364,31 @@ fn names_that_came_are_not_looked_at_one_by_one() {
     let pieces: Vec<String> = (0..2_000).flat_map(|n| [format!("{n}"), format!("{n}\"")]).collect();
     let tokens = vocabulary(&pieces);
     let compiled = compile(OPEN, &tokens, Limits::default()).expect("it compiles");
-    let time = |count: usize| {
+    let after = |count: usize| {
         let mut matcher = Matcher::new(compiled.clone());
         assert!(matcher.accept_bytes(br#"{"x":null"#).expect("no limit"));
         for name in 0..count {
-            let member = format!(",\"{}\":null", 10_000 + name * 7_919 % 90_000);
+            let member = format!(",\"{}\":null", 100_000 + name * 7_919 % 900_000);
             assert!(matcher.accept_bytes(member.as_bytes()).expect("no limit"));
         }
         assert!(matcher.accept_bytes(br#",""#).expect("no limit"));
-        let mut row = vec![0_u32; tokens.len() / 32 + 1];
-        let run = |_| {
-            let mut fork = matcher.fork();
-            let began = std::time::Instant::now();
-            fork.fill_mask(&mut row).expect("no limit");
-            began.elapsed()
-        };
-        (0..30).map(run).min().expect("some runs")
+        matcher
     };
-    let (few, many) = (time(15_000), time(60_000));
+    let (few, many) = (after(15_000), after(300_000));
+    let mut row = vec![0_u32; tokens.len() / 32 + 1];
+    let mut time = |matcher: &Matcher| {
+        let mut fork = matcher.fork();
+        let began = std::time::Instant::now();
+        fork.fill_mask(&mut row).expect("no limit");
+        began.elapsed()
+    };
+    // In turn, and the shortest: a busy machine slows down both.
+    let times: Vec<_> = (0..30).map(|_| (time(&few), time(&many))).collect();
+    let few = times.iter().map(|pair| pair.0).min().expect("some runs");
+    let many = times.iter().map(|pair| pair.1).min().expect("some runs");
     // The tokens that names have in common with them are all there after the first 15,000.
-    assert!(many < few * 3, "{few:?} and {many:?}");
+    println!("{few:?} and {many:?}");
+    assert!(many < few * 10, "{few:?} and {many:?}, with 20 times as many names");
 }
 
 enum Read {
