@@ -33,6 +33,7 @@ mod metaschemas;
 mod name_set;
 mod number_text;
 mod numbers;
+mod object_pairs;
 mod object_states;
 mod object_table;
 mod objects;

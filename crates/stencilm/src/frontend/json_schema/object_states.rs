@@ -7,17 +7,13 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::frontend::json_schema::constants::ConstantId;
-use crate::frontend::json_schema::formula::{ANY_OBJECT, Formula, FormulaId, NO_OBJECT};
+use crate::frontend::json_schema::formula::{Formula, FormulaId};
 use crate::frontend::json_schema::object_table::{Leaf, ObjectTable};
 use crate::frontend::json_schema::options::{Additional, KeyOrder};
 use crate::frontend::json_schema::ordered_object::OrderedObject;
 use crate::frontend::json_schema::schemas::Schemas;
-use crate::frontend::json_schema::shape::{ANY, NEVER, TermId};
+use crate::frontend::json_schema::shape::TermId;
 use crate::grammar::UNBOUNDED;
-
-/// Pairs of a value and a rest up to which nobody asks whether the value exists.
-const FEW_PAIRS: usize = 4;
 
 /// States of which it is kept which names may come.
 const MOST_NAMES: usize = 1_024;
@@ -98,7 +94,7 @@ impl ObjectTable {
         }
     }
 
-    fn is_ordered(&self, member: u32) -> bool {
+    pub(crate) fn is_ordered(&self, member: u32) -> bool {
         member < self.ordered
     }
 
@@ -311,191 +307,5 @@ impl Schemas {
             }
         }
         Ok(steps)
-    }
-
-    /// What a value must be, and what remains of a formula then.
-    fn pairs(
-        &mut self,
-        table: &Arc<ObjectTable>,
-        at: At,
-        after: At,
-        formula: FormulaId,
-        name: Name,
-    ) -> Result<Vec<(TermId, FormulaId)>, Error> {
-        self.budget.tick()?;
-        match self.formulas.get(formula).clone() {
-            Formula::Never => Ok(Vec::new()),
-            Formula::Or(parts) => {
-                let mut all = Vec::with_capacity(parts.len());
-                for &part in parts.iter() {
-                    all.extend(self.pairs(table, at, after, part, name)?);
-                }
-                self.joined(all)
-            }
-            Formula::And(parts) => {
-                let mut all = vec![(ANY, ANY_OBJECT)];
-                // What the name makes no difference to.
-                let mut rests = Vec::new();
-                for &part in parts.iter() {
-                    let pairs = self.pairs(table, at, after, part, name)?;
-                    if pairs[..] == [(ANY, part)] {
-                        rests.push(part);
-                        continue;
-                    }
-                    let mut more = Vec::with_capacity(all.len() * pairs.len());
-                    for &(value, rest) in &all {
-                        for &(own, own_rest) in &pairs {
-                            let both = self.terms.and2(value, own);
-                            let rest = self.formulas.and(&[rest, own_rest]);
-                            if both != NEVER && rest != NO_OBJECT {
-                                more.push((both, rest));
-                            }
-                        }
-                    }
-                    if more.len() > FEW_PAIRS {
-                        let mut alive = Vec::with_capacity(more.len());
-                        for (value, rest) in more {
-                            if self.is_alive(value)? {
-                                alive.push((value, rest));
-                            }
-                        }
-                        more = self.joined(alive)?;
-                    }
-                    self.check_count(more.len())?;
-                    all = more;
-                }
-                let mut pairs = Vec::with_capacity(all.len());
-                for (value, rest) in all {
-                    let rest: Vec<FormulaId> = rests.iter().copied().chain([rest]).collect();
-                    pairs.push((value, self.formulas.and(&rest)));
-                }
-                self.joined(pairs)
-            }
-            Formula::Except(constants) => Ok(self.except_pairs(table, at, after, &constants, name)),
-            Formula::Any if !table.leaves.contains_key(&formula) => Ok(vec![(ANY, formula)]),
-            Formula::Any | Formula::Object(_) | Formula::Exists(_) => {
-                Ok(self.leaf_pairs(table, at, after, formula, name))
-            }
-        }
-    }
-
-    /// What a value may be that leaves the same of the objects that must not come, and these.
-    fn except_pairs(
-        &mut self,
-        table: &ObjectTable,
-        at: At,
-        after: At,
-        constants: &[ConstantId],
-        name: Name,
-    ) -> Vec<(TermId, FormulaId)> {
-        let Name::Member(member) = name else {
-            return vec![(ANY, ANY_OBJECT)];
-        };
-        let mut known: Vec<(ConstantId, Vec<ConstantId>)> = Vec::new();
-        for &object in constants {
-            let members = &table.constants[&object];
-            // Members that are passed over do not come.
-            let is_passed = |other: u32| {
-                other != member
-                    && self.is_left(table, at, other)
-                    && !self.is_left(table, after, other)
-            };
-            if members.iter().any(|&(other, _)| is_passed(other)) {
-                continue;
-            }
-            let Some(&(_, value)) = members.iter().find(|(own, _)| *own == member) else {
-                continue;
-            };
-            match known.iter_mut().find(|(same, _)| *same == value) {
-                Some((_, objects)) => objects.push(object),
-                None => known.push((value, vec![object])),
-            }
-        }
-        let others = self.none_of(known.iter().map(|&(value, _)| value).collect());
-        let mut pairs = vec![(others, ANY_OBJECT)];
-        for (value, objects) in known {
-            pairs.push((self.constant(value), self.formulas.except(objects)));
-        }
-        pairs
-    }
-
-    fn leaf_pairs(
-        &mut self,
-        table: &Arc<ObjectTable>,
-        at: At,
-        after: At,
-        formula: FormulaId,
-        name: Name,
-    ) -> Vec<(TermId, FormulaId)> {
-        match &table.leaves[&formula] {
-            Leaf::Exists { value, members, classes } => {
-                let is_hit = match name {
-                    Name::Member(member) => members[member as usize],
-                    Name::Class(class) => classes[class],
-                };
-                let mut pairs = vec![(ANY, formula)];
-                if is_hit {
-                    pairs.push((*value, ANY_OBJECT));
-                }
-                pairs
-            }
-            Leaf::Rules { values, required, classes, max, .. } => {
-                let value = match name {
-                    Name::Member(member) => values[member as usize],
-                    Name::Class(class) => classes[class],
-                };
-                // Members that are passed over do not come.
-                let end = match name {
-                    Name::Member(member) if table.is_ordered(member) => member,
-                    _ => after.next,
-                };
-                let first = required.partition_point(|&member| member < at.next);
-                let misses = required.get(first).is_some_and(|&member| member < end);
-                let is_full = *max < UNBOUNDED && at.count >= *max;
-                if value == NEVER || misses || is_full {
-                    return Vec::new();
-                }
-                let is_spent = self.is_spent(table, after, &table.leaves[&formula]);
-                vec![(value, if is_spent { ANY_OBJECT } else { formula })]
-            }
-        }
-    }
-
-    /// Whether a list of rules asks for nothing any more.
-    fn is_spent(&self, table: &ObjectTable, at: At, leaf: &Leaf) -> bool {
-        let Leaf::Rules { touched, classes, min, max, .. } = leaf else {
-            return false;
-        };
-        at.count >= *min
-            && *max == UNBOUNDED
-            && classes.iter().all(|&value| value == ANY)
-            && !touched.iter().any(|&member| self.is_left(table, at, member))
-    }
-
-    /// Pairs with the same value have one rest; pairs with the same rest have one value.
-    fn joined(
-        &mut self,
-        pairs: Vec<(TermId, FormulaId)>,
-    ) -> Result<Vec<(TermId, FormulaId)>, Error> {
-        if pairs.len() < 2 {
-            return Ok(pairs);
-        }
-        let mut by_value: Vec<(TermId, Vec<FormulaId>)> = Vec::new();
-        for (value, rest) in pairs {
-            self.budget.tick()?;
-            match by_value.iter_mut().find(|(known, _)| *known == value) {
-                Some((_, rests)) => rests.push(rest),
-                None => by_value.push((value, vec![rest])),
-            }
-        }
-        let mut by_rest: Vec<(Vec<TermId>, FormulaId)> = Vec::new();
-        for (value, rests) in by_value {
-            let rest = self.formulas.or(&rests);
-            match by_rest.iter_mut().find(|(_, known)| *known == rest) {
-                Some((values, _)) => values.push(value),
-                None => by_rest.push((vec![value], rest)),
-            }
-        }
-        Ok(by_rest.into_iter().map(|(values, rest)| (self.terms.or(&values), rest)).collect())
     }
 }
