@@ -1,4 +1,5 @@
-//! No value comes twice in an array of different items: masks against all sentences, written out.
+//! No value comes twice in an array of different items, and one does where items must not all differ:
+//! masks against all sentences, written out.
 
 #[path = "support/masks.rs"]
 mod masks;
@@ -21,9 +22,22 @@ fn compact() -> JsonSchemaOptions {
     JsonSchemaOptions { whitespace: Whitespace::Compact, ..JsonSchemaOptions::default() }
 }
 
+fn is_different(items: &[&str]) -> bool {
+    (1..items.len()).all(|at| !items[..at].contains(&items[at]))
+}
+
 /// All arrays of `least` to `most` items, of those at each place (the last for all later ones), that
 /// are different and fulfil a condition.
 fn arrays(
+    places: &[&[&str]],
+    lens: (usize, usize),
+    is_one: &dyn Fn(&[&str]) -> bool,
+) -> Vec<String> {
+    all_arrays(places, lens, &|items| is_different(items) && is_one(items))
+}
+
+/// The same, different or not.
+fn all_arrays(
     places: &[&[&str]],
     (least, most): (usize, usize),
     is_one: &dyn Fn(&[&str]) -> bool,
@@ -38,7 +52,7 @@ fn arrays(
             continue;
         }
         let place = places[items.len().min(places.len() - 1)];
-        for item in place.iter().filter(|item| !items.contains(item)) {
+        for item in place {
             todo.push(items.iter().chain([item]).copied().collect());
         }
     }
@@ -54,7 +68,7 @@ fn cases() -> Vec<Case> {
     let any = |_: &[&str]| true;
     case(
         r#"{"type":"array","items":{"enum":["","a","b","ab"]},"uniqueItems":true}"#,
-        arrays(&[&[r#""""#, r#""a""#, r#""b""#, r#""ab""#]], (0, 9), &any),
+        arrays(&[&[r#""""#, r#""a""#, r#""b""#, r#""ab""#]], (0, 4), &any),
     );
     case(
         r#"{"type":"array","items":{"enum":["a",true,null,"b",false]},"uniqueItems":true,
@@ -81,7 +95,7 @@ fn cases() -> Vec<Case> {
     case(
         r#"{"type":"array","items":{"type":"object","properties":{"a":{"type":"boolean"},
             "b":{"type":"integer","const":1}},"additionalProperties":false},"uniqueItems":true}"#,
-        arrays(&[objects], (0, 9), &any),
+        arrays(&[objects], (0, 6), &any),
     );
     let inner = arrays(&[&["true", "false"]], (0, 2), &any);
     let inner: Vec<&str> = inner.iter().map(String::as_str).collect();
@@ -93,17 +107,17 @@ fn cases() -> Vec<Case> {
     case(
         r#"{"type":"array","prefixItems":[{"type":["integer","string"],"enum":[1,2,"a"]},{"enum":["a",true]}],
             "items":{"type":"integer","enum":[2,1]},"uniqueItems":true,"minItems":3}"#,
-        arrays(&[&["1", "2", r#""a""#], &[r#""a""#, "true"], &["2", "1"]], (3, 9), &any),
+        arrays(&[&["1", "2", r#""a""#], &[r#""a""#, "true"], &["2", "1"]], (3, 5), &any),
     );
     let numbers = ["1", "2", "3", r#""x""#];
     case(
         r#"{"type":"array","items":{"type":["integer","string"],"enum":[1,2,3,"x"]},"contains":{"enum":[2,"x"]},
             "maxContains":1,"uniqueItems":true}"#,
-        arrays(&[&numbers], (0, 9), &|items| {
+        arrays(&[&numbers], (0, 4), &|items| {
             items.iter().filter(|item| **item == "2" || **item == r#""x""#).count() == 1
         }),
     );
-    let members = arrays(&[&[r#""a""#, r#""b""#]], (0, 9), &any);
+    let members = arrays(&[&[r#""a""#, r#""b""#]], (0, 3), &any);
     case(
         r##"{"type":"object","properties":{"x":{"$ref":"#/$defs/words"},
             "y":{"$ref":"#/$defs/words"}},"required":["x"],"additionalProperties":false,
@@ -122,8 +136,8 @@ fn cases() -> Vec<Case> {
             "not":{"enum":[[],[1],[2,1],[2,2]]}}"#,
         ["[2]", "[1,1]", "[1,2]"].map(String::from).into(),
     );
-    let words = arrays(&[&[r#""a""#, r#""b""#]], (0, 9), &any);
-    let either = arrays(&[&["1", r#""a""#, "{}"]], (0, 9), &any);
+    let words = arrays(&[&[r#""a""#, r#""b""#]], (0, 3), &any);
+    let either = arrays(&[&["1", r#""a""#, "{}"]], (0, 3), &any);
     case(
         r#"{"anyOf":[{"type":"array","items":{"enum":["a","b"]},"uniqueItems":true},
             {"type":"array","items":{"type":["integer","string","object"],"enum":["a",1,{}]},"uniqueItems":true}]}"#,
@@ -135,6 +149,37 @@ fn cases() -> Vec<Case> {
             {"items":{"type":"integer"},"enum":[[],[1,1]]}],"minItems":3,"maxItems":3,"uniqueItems":true,
             "contains":{"enum":[[],[1,1]]},"not":{"prefixItems":[{"minItems":4}]}}"#,
         arrays(&[&["[]", "[1]", "[1,1]", "[1,1,1]"], &["[1]"], &["[]", "[1,1]"]], (3, 3), &any),
+    );
+    cases.extend(cases_of_equal_items());
+    cases
+}
+
+/// Of arrays whose items must not all differ.
+fn cases_of_equal_items() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut case = |schema, sentences: Vec<String>| {
+        let sentences = sentences.into_iter().collect();
+        cases.push(Case { schema, sentences });
+    };
+    let alike = |items: &[&str]| !is_different(items);
+    case(
+        r#"{"type":"array","items":{"type":["integer","string","array"],"enum":[1,"ab","a",[1]]},
+            "maxItems":3,"not":{"uniqueItems":true}}"#,
+        all_arrays(&[&["1", r#""ab""#, r#""a""#, "[1]"]], (2, 3), &alike),
+    );
+    // The first 2 never comes again; what comes last must be there already, or come now.
+    case(
+        r#"{"type":"array","prefixItems":[{"type":"integer","enum":[1,2]},
+            {"type":["integer","string"],"enum":["a",1]},{"type":["integer","string"],"enum":["a",3]}],
+            "items":{"type":"integer","const":3},"maxItems":4,"not":{"uniqueItems":true}}"#,
+        all_arrays(&[&["1", "2"], &[r#""a""#, "1"], &[r#""a""#, "3"], &["3"]], (2, 4), &alike),
+    );
+    case(
+        r#"{"type":"array","items":{"enum":["a","ab",{}]},"maxItems":3,
+            "oneOf":[{"uniqueItems":true,"minItems":1},{"minItems":3}]}"#,
+        all_arrays(&[&[r#""a""#, r#""ab""#, "{}"]], (1, 3), &|items| {
+            (items.len() == 3) != is_different(items)
+        }),
     );
     cases
 }
@@ -164,7 +209,7 @@ proptest! {
 
     #[test]
     fn masks_are_those_of_all_sentences(
-        which in 0_usize..11,
+        which in 0_usize..14,
         cuts in proptest::collection::vec((0_usize..10_000, 0_usize..200, 1_usize..14), 0..60),
         choices in proptest::collection::vec(0_usize..1_000, 1..16),
         is_small in proptest::bool::ANY,
@@ -192,10 +237,14 @@ proptest! {
             0..60,
         ),
         choices in proptest::collection::vec(0_usize..1_000, 1..40),
-        is_small in proptest::bool::ANY,
+        (is_small, is_unique) in (proptest::bool::ANY, proptest::bool::ANY),
     ) {
-        let schema = r#"{"type":"array","uniqueItems":true,
-            "items":{"anyOf":[true,{"uniqueItems":true}]}}"#;
+        let schema = if is_unique {
+            r#"{"type":"array","uniqueItems":true,"items":{"anyOf":[true,{"uniqueItems":true}]}}"#
+        } else {
+            r#"{"type":"array","not":{"uniqueItems":true},"maxItems":4,
+                "items":{"anyOf":[true,{"not":{"uniqueItems":true}}]}}"#
+        };
         let tokens = vocabulary(&pieces);
         let options = JsonSchemaOptions {
             key_order: KeyOrder::Any, numbers: Numbers::Any, ..JsonSchemaOptions::default()
@@ -324,6 +373,36 @@ fn what_is_no_array_of_different_items_may_be_another_one() {
         &["[]", r#"["a"]"#, "[1, 2]"],
         &["[1, 1]", r#"["a", "a"]"#, r#"["a", 1]"#],
     );
+}
+
+#[test]
+fn items_that_must_not_all_differ() {
+    check(
+        r#"{"type": "array", "not": {"uniqueItems": true}}"#,
+        &[
+            "[1, 1]",
+            "[1, 2, 1.0]",
+            "[[1], 2, 3, [ 1 ], 4]",
+            r#"[{"a": 1, "b": 2}, "x", {"b": 2, "a": 1.0}]"#,
+            r#"["a", "b", "a", "c"]"#,
+            "[null, null, null]",
+        ],
+        &["[]", "[1]", "[1, 2]", r#"["1", 1]"#, "[true, 1, false, 0]", "[[], {}]", r#"["a", "b"]"#],
+    );
+    check(
+        r#"{"not": {"items": {"uniqueItems": true}}}"#,
+        &["[[1, 1]]", "[1, [2, 3, 2], [1]]"],
+        &["[]", "[[1]]", "[[1, 2], [2, 1]]", "3"],
+    );
+    let never = r#"{"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}],
+        "items": false, "not": {"uniqueItems": true}}"#;
+    let error = compile_with(never, &compact(), &vocabulary(&[]), Limits::default());
+    let error = error.expect_err("they differ").to_string();
+    assert!(error.contains("no output can satisfy"), "{error}");
+    let counted = r#"{"contains": {"const": 1}, "not": {"uniqueItems": true}, "maxContains": 3}"#;
+    let error = compile_with(counted, &compact(), &vocabulary(&[]), Limits::default());
+    let error = error.expect_err("it is refused").to_string();
+    assert!(error.contains("not"), "{error}");
 }
 
 #[test]

@@ -8,9 +8,10 @@ use crate::grammar::byte_set::ByteSet;
 use crate::grammar::char_set::CharSet;
 use crate::grammar::expr::{
     ByteSetId, ClassId, Expr, ExprId, List, LiteralId, LiteralsId, NumberSetId, NumberStateId,
-    RuleId, Spelling, TokenName, UNBOUNDED,
+    Spelling, TokenName, UNBOUNDED,
 };
 use crate::grammar::hash::{ContentHash, HashKey};
+use crate::grammar::items::ItemRules;
 use crate::number::{NumberSet, NumberState};
 
 /// An arena of expressions. The constructors (`seq`, `choice`, `repeat`, …) are the only way to
@@ -47,9 +48,7 @@ pub struct Exprs {
     pub(crate) has_other_names: bool,
     /// Whether the names outside a list might run out.
     pub(crate) has_scarce_names: bool,
-    /// The rules that stand for the rest of an array from an item on, and whether what they allow
-    /// depends on the item before.
-    pub(crate) items: FxHashMap<RuleId, bool>,
+    pub(crate) items: ItemRules,
     /// Whether member names are in their canonical spelling: then names are compared as they stand.
     pub(crate) has_plain_names: bool,
     bytes: usize,
@@ -124,7 +123,7 @@ impl Exprs {
             any,
             has_other_names: false,
             has_scarce_names: false,
-            items: FxHashMap::default(),
+            items: ItemRules::default(),
             has_plain_names: true,
             bytes: 0,
         };

@@ -128,8 +128,8 @@ impl Exprs {
             Expr::Repeat { body, min, max } => self.repeat(new(body), min, max),
             Expr::Not(body) => self.not(new(body)),
             Expr::OtherName(text) => self.other_name(new(text)),
-            Expr::Call(rule) => match from.items.get(&rule) {
-                Some(&depends) => self.next_item(rule, depends),
+            Expr::Call(rule) => match from.items.get(rule) {
+                Some(depends) => self.next_item(rule, depends),
                 None => self.call(rule),
             },
             Expr::Names { state, low, high, depth, other } => {

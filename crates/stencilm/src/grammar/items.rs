@@ -1,24 +1,53 @@
 //! Calls of the rest of an array from an item on, which may depend on the item before.
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::grammar::arena::Exprs;
 use crate::grammar::expr::{Expr, ExprId, RuleId};
 
+/// Which items before the rest of an array make a difference to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depends {
+    /// None.
+    OnNone,
+    /// All but strings, which the frames remember.
+    OnOthers,
+    /// All.
+    OnAll,
+}
+
+/// The rules that stand for the rest of an array from an item on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ItemRules {
+    depends: FxHashMap<RuleId, Depends>,
+    /// Whether some of them depend on strings, too.
+    pub(crate) after_strings: bool,
+}
+
+impl ItemRules {
+    /// What a rule depends on, if it is one of them.
+    pub(crate) fn get(&self, rule: RuleId) -> Option<Depends> {
+        self.depends.get(&rule).copied()
+    }
+}
+
 impl Exprs {
     /// The rest of an array from an item on, called right after the bracket or the comma before it,
-    /// in tail position. The array's frame remembers where the item begins; if `depends`, then
-    /// [`Rules::after_item`](crate::grammar::Rules::after_item) says which rule it is after the
-    /// item before. Where a mask does not know that item, it is `rule` itself.
-    pub fn next_item(&mut self, rule: RuleId, depends: bool) -> ExprId {
-        self.items.insert(rule, depends);
+    /// in tail position. The array's frame remembers where the item begins; if the rest depends on
+    /// the item before, then [`Rules::after_item`](crate::grammar::Rules::after_item) says which
+    /// rule it is after it. Where a mask does not know that item, it is `rule` itself, which must
+    /// allow whatever the others do.
+    pub fn next_item(&mut self, rule: RuleId, depends: Depends) -> ExprId {
+        self.items.depends.insert(rule, depends);
+        self.items.after_strings |= depends == Depends::OnAll;
         self.call(rule)
     }
 
     /// Whether some rule stands for the rest of an array from an item on.
     #[inline]
     pub(crate) fn has_items(&self) -> bool {
-        !self.items.is_empty()
+        !self.items.depends.is_empty()
     }
 
     /// Whether it is the rest of an array from an item on, or a choice with one.
@@ -44,15 +73,19 @@ impl Exprs {
 
     /// Whether it is the rest of an array from an item on; see [`Exprs::next_item`].
     pub(crate) fn is_next_item(&self, id: ExprId) -> bool {
-        matches!(self.get(id), Expr::Call(rule) if self.items.contains_key(&rule))
+        matches!(self.get(id), Expr::Call(rule) if self.items.get(rule).is_some())
     }
 
-    /// Whether such a rest depends on the item before it. Strings are remembered by the frames.
+    /// Whether such a rest depends on the item before it.
     pub(crate) fn depends_on_item(&self, id: ExprId, item: &[u8]) -> bool {
         match self.get(id) {
             Expr::Call(rule) => {
-                self.items.get(&rule) == Some(&true)
-                    && item.iter().find(|byte| !b" \t\n\r".contains(byte)) != Some(&b'"')
+                let is_text = || item.iter().find(|byte| !b" \t\n\r".contains(byte)) == Some(&b'"');
+                match self.items.get(rule) {
+                    Some(Depends::OnAll) => true,
+                    Some(Depends::OnOthers) => !is_text(),
+                    Some(Depends::OnNone) | None => false,
+                }
             }
             _ => false,
         }

@@ -16,14 +16,18 @@ pub(super) fn joined(
     if !machine.exprs().has_items() {
         return Ok(());
     }
+    // Else what was a string is remembered as names are.
     for joint in vocabulary.joints().iter() {
+        let strings = if machine.exprs().items.after_strings { &joint.strings[..] } else { &[] };
+        let mut tokens = joint.others.iter().chain(strings);
         let is_inside = state.text.is_open() || joint.until.contains(&b'[');
-        if !is_inside || !joint.tokens.iter().any(|&token| mask.contains(token)) {
+        if !is_inside || !tokens.any(|&token| mask.contains(token)) {
             continue;
         }
         let at = state.push_bytes(machine, &joint.until)?;
         if at.items.iter().any(|item| machine.exprs().is_next_item(item.id)) {
-            asked.extend_from_slice(&joint.tokens);
+            asked.extend_from_slice(&joint.others);
+            asked.extend_from_slice(strings);
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Member names: which of an object's go on with a byte.
 
 use crate::error::Error;
-use crate::grammar::{CharSet, Expr, ExprId, LiteralsId, Spelling};
+use crate::grammar::{CharSet, Depends, Expr, ExprId, LiteralsId, Spelling};
 use crate::residual::Residuals;
 use crate::residual::partition::PartitionId;
 use crate::residual::runs::{CharRun, is_inside_character, may_be_raw};
@@ -233,7 +233,7 @@ impl Residuals {
         match self.exprs.get(id) {
             Expr::Call(rule) if self.exprs.depends_on_item(id, item) => {
                 let rule = self.rules.after_item(rule, item)?;
-                Ok(self.exprs.next_item(rule, false))
+                Ok(self.exprs.next_item(rule, Depends::OnNone))
             }
             _ => Ok(id),
         }

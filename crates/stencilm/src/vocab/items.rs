@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::vocab::texts::Texts;
 
-/// An index of the tokens that have a comma and the beginning of a value, but of no string, behind
-/// it.
+/// An index of the tokens that have a comma and the beginning of a value behind it.
 #[derive(Debug)]
 pub struct Joints {
     joints: Box<[Joint]>,
@@ -16,24 +15,34 @@ pub struct Joints {
 pub struct Joint {
     /// What they begin with, the comma included.
     pub until: Box<[u8]>,
-    /// The tokens.
-    pub tokens: Box<[u32]>,
+    /// The tokens that go on in a value that is no string.
+    pub others: Box<[u32]>,
+    /// The tokens that go on in a string.
+    pub strings: Box<[u32]>,
 }
 
 impl Joints {
     pub(super) fn of(texts: &Texts, order: &[u32]) -> Self {
-        let mut joints: BTreeMap<&[u8], Vec<u32>> = BTreeMap::new();
+        let mut joints: BTreeMap<&[u8], (Vec<u32>, Vec<u32>)> = BTreeMap::new();
         for &token in order {
             let text = texts.of(token);
             for (at, _) in text.iter().enumerate().filter(|&(_, &byte)| byte == b',') {
-                if may_end_value(&text[..at]) && may_begin_value(&text[at + 1..]) {
-                    joints.entry(&text[..=at]).or_default().push(token);
+                let (before, after) = (&text[..at], &text[at + 1..]);
+                if !may_end_value(before) {
+                    continue;
+                }
+                let begins_string = after.iter().find(|&&byte| !is_space(byte)) == Some(&b'"');
+                if begins_string {
+                    joints.entry(&text[..=at]).or_default().1.push(token);
+                } else if may_begin_other(after) {
+                    joints.entry(&text[..=at]).or_default().0.push(token);
                 }
             }
         }
-        let joint = |(until, tokens): (&[u8], Vec<u32>)| Joint {
+        let joint = |(until, (others, strings)): (&[u8], (Vec<u32>, Vec<u32>))| Joint {
             until: until.into(),
-            tokens: tokens.into(),
+            others: others.into(),
+            strings: strings.into(),
         };
         Self { joints: joints.into_iter().map(joint).collect() }
     }
@@ -44,7 +53,8 @@ impl Joints {
     }
 
     pub(super) fn size_in_bytes(&self) -> usize {
-        let joint = |it: &Joint| size_of::<Joint>() + it.until.len() + it.tokens.len() * 4;
+        let tokens = |it: &Joint| it.others.len() + it.strings.len();
+        let joint = |it: &Joint| size_of::<Joint>() + it.until.len() + tokens(it) * 4;
         self.joints.iter().map(joint).sum()
     }
 }
@@ -60,7 +70,7 @@ fn may_end_value(text: &[u8]) -> bool {
 }
 
 /// Whether a value that is no string may begin here, after white space.
-fn may_begin_value(text: &[u8]) -> bool {
+fn may_begin_other(text: &[u8]) -> bool {
     let start = text.iter().position(|&byte| !is_space(byte));
     let text = start.map_or(&[][..], |start| &text[start..]);
     match text.first() {
@@ -80,15 +90,15 @@ mod tests {
     fn tokens_are_found_by_what_comes_before_the_comma() {
         let tokens = ["},{", "} , [", "1,2,-", ",\"", ", ", ",tr", ",the", "(,1", ",0", "\n,null]"];
         let vocabulary = Vocabulary::new(tokens.iter().map(Some), [], []).expect("a vocabulary");
-        let found: Vec<(&[u8], &[u32])> =
-            vocabulary.joints().iter().map(|it| (&*it.until, &*it.tokens)).collect();
-        let expected: [(&[u8], &[u32]); 6] = [
-            (b"\n,", &[9]),
-            (b",", &[8, 5]),
-            (b"1,", &[2]),
-            (b"1,2,", &[2]),
-            (b"} ,", &[1]),
-            (b"},", &[0]),
+        let found: Vec<(&[u8], &[u32], &[u32])> =
+            vocabulary.joints().iter().map(|it| (&*it.until, &*it.others, &*it.strings)).collect();
+        let expected: [(&[u8], &[u32], &[u32]); 6] = [
+            (b"\n,", &[9], &[]),
+            (b",", &[8, 5], &[3]),
+            (b"1,", &[2], &[]),
+            (b"1,2,", &[2], &[]),
+            (b"} ,", &[1], &[]),
+            (b"},", &[0], &[]),
         ];
         assert_eq!(found, expected);
     }

@@ -1,12 +1,12 @@
 //! The rules of arrays.
 
 use crate::error::Error;
-use crate::frontend::json_schema::array_states::{ItemStep, ItemsAt};
+use crate::frontend::json_schema::array_states::{ItemStep, ItemsAt, Repeat};
 use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::rules::{Machine, Rule};
 use crate::frontend::json_schema::shape::{ArrayShape, ShapeId};
 use crate::frontend::json_schema::text_exprs;
-use crate::grammar::{ExprId, Exprs, UNBOUNDED};
+use crate::grammar::{Depends, ExprId, Exprs, UNBOUNDED};
 
 /// Leading items that one rule writes out.
 const ITEMS_A_RULE: usize = 32;
@@ -76,13 +76,14 @@ impl Machine {
                 let rule = machine.rule(Rule::AfterItem { array, at: next, depth, is_new })?;
                 Ok::<_, Error>(exprs.call(rule))
             };
-            let (plain, new) = (rest(self, false)?, rest(self, is_new)?);
             let Some(id) = self.schemas.live_shape(value)? else { continue };
-            if !is_new {
+            let new = rest(self, is_new)?;
+            if !(is_new && table.is_unique()) {
                 let value = self.value_of(id, inside, exprs)?;
-                more.push(exprs.seq(&[value, plain]));
+                more.push(exprs.seq(&[value, new]));
                 continue;
             }
+            let plain = rest(self, false)?;
             let mut shape = (**self.schemas.shape(id)).clone();
             let strings = std::mem::take(&mut shape.strings);
             if !strings.is_empty() {
@@ -128,8 +129,8 @@ impl Machine {
         Ok(self.close_or(false, close, more, depth, exprs))
     }
 
-    /// A call of the rest of an array from an item on; where items must differ, one that knows where
-    /// it stands.
+    /// A call of the rest of an array from an item on; where items must differ, or be equal, one that
+    /// knows where it stands.
     pub(crate) fn next_items(
         &mut self,
         array: u32,
@@ -140,7 +141,12 @@ impl Machine {
     ) -> Result<ExprId, Error> {
         let rule = self.rule(Rule::NextItem { array, at, depth, is_new })?;
         let is_unique = self.schemas.reach.array_tables[array as usize].is_unique();
-        Ok(if is_unique { exprs.next_item(rule, is_new) } else { exprs.call(rule) })
+        Ok(match (is_new, at.repeat) {
+            (_, Repeat::No) if !is_unique => exprs.call(rule),
+            (true, Repeat::No) => exprs.next_item(rule, Depends::OnOthers),
+            (true, _) => exprs.next_item(rule, Depends::OnAll),
+            (false, _) => exprs.next_item(rule, Depends::OnNone),
+        })
     }
 
     /// What follows the leading items (or the first item, if there are none): items of the same

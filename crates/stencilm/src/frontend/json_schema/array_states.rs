@@ -25,12 +25,23 @@ pub(crate) struct ItemsAt {
     /// How many items are still missing and allowed, for each `contains`.
     pub(crate) needs: NeedsId,
     /// Which of the few values came, where they must differ.
-    seen: SeenId,
+    pub(crate) seen: SeenId,
     /// And which of the others, strings aside: an interned list.
-    came: u32,
+    pub(crate) came: u32,
+    pub(crate) repeat: Repeat,
     /// The arrays that it must not be and still may become: an interned list.
-    except: u32,
+    pub(crate) except: u32,
     pub(crate) is_first: bool,
+}
+
+/// Whether two items must still be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Repeat {
+    No,
+    /// One must come that came.
+    Missing,
+    /// The same, and it is not known what came last.
+    Unknown,
 }
 
 /// An interned list of what is missing, and what is allowed.
@@ -40,9 +51,9 @@ pub(crate) struct NeedsId(u32);
 /// What is known of one array shape.
 #[derive(Debug)]
 pub(crate) struct ArrayTable {
-    array: ArrayShape,
+    pub(crate) array: ArrayShape,
     /// Items from here on are asked for alike.
-    last: u32,
+    pub(crate) last: u32,
     start: NeedsId,
     except: u32,
     /// The values that may run out, where items must differ, and those of each place.
@@ -65,7 +76,8 @@ impl ArrayTable {
     /// After the opening bracket.
     pub(crate) fn start(&self) -> ItemsAt {
         let Self { start: needs, except, .. } = *self;
-        ItemsAt { count: 0, needs, seen: SeenId(0), came: 0, except, is_first: true }
+        let repeat = if self.array.has_repeats() { Repeat::Missing } else { Repeat::No };
+        ItemsAt { count: 0, needs, seen: SeenId(0), came: 0, repeat, except, is_first: true }
     }
 
     /// Whether its items must differ.
@@ -218,6 +230,7 @@ impl Schemas {
     /// Whether the array may end.
     pub(crate) fn may_end(&self, table: &ArrayTable, at: ItemsAt) -> bool {
         at.count >= table.array.min
+            && at.repeat == Repeat::No
             && self.reach.needs.get(at.needs.0).iter().all(|&(min, _)| min == 0)
             && !self
                 .reach
@@ -233,7 +246,8 @@ impl Schemas {
         if let Err(place) = came.binary_search(&value) {
             came.insert(place, value);
         }
-        ItemsAt { came: self.reach.came.id(came), ..at }
+        let repeat = if at.repeat == Repeat::No { Repeat::No } else { Repeat::Missing };
+        ItemsAt { came: self.reach.came.id(came), repeat, ..at }
     }
 
     /// The values that the next item may have, with what follows each; only those with which the
@@ -276,6 +290,11 @@ impl Schemas {
         let array = &table.array;
         if at.count >= array.max {
             return Ok(Vec::new());
+        }
+        match at.repeat {
+            Repeat::No => {}
+            Repeat::Missing => return self.steps_to_repeat(table, at),
+            Repeat::Unknown => return self.raw_steps(table, at.repeated()),
         }
         let needs = self.reach.needs.get(at.needs.0).clone();
         // What is missing is looked for first.
@@ -387,6 +406,9 @@ impl Schemas {
                 return Ok(true);
             }
         }
+        if at.repeat == Repeat::Missing {
+            return self.can_repeat(table, at);
+        }
         let mut seen = FxHashSet::default();
         let mut todo = vec![at];
         while let Some(at) = todo.pop() {
@@ -424,6 +446,7 @@ impl Schemas {
     /// Whether nothing is missing but items, whatever they are.
     fn is_only_short(&self, table: &ArrayTable, at: ItemsAt) -> bool {
         table.array.min > 0
+            && at.repeat == Repeat::No
             && self.reach.came.get(at.except).is_empty()
             && self
                 .reach

@@ -165,7 +165,22 @@ impl ArrayShape {
 
     /// Whether items are asked for by their places alone.
     pub(crate) fn is_plain(&self) -> bool {
-        self.contains.is_empty() && self.unique.is_none() && self.except.is_empty()
+        self.contains.is_empty()
+            && self.unique.is_none()
+            && self.except.is_empty()
+            && !self.has_repeats()
+    }
+
+    /// Whether two of its items must be equal.
+    pub(crate) fn has_repeats(&self) -> bool {
+        self.repeats.is_some() && self.refusal().is_none()
+    }
+
+    /// What cannot be enforced.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        // Which of the items that are equal count for the rest would have to be guessed.
+        let is_counted = !self.contains.is_empty() || !self.except.is_empty();
+        self.refusal.or(self.repeats.filter(|_| is_counted))
     }
 
     /// Whether the same is asked of all items, and nothing else of what they are but that they may

@@ -176,7 +176,11 @@ impl Schemas {
         if is_free && self.is_alive(array.items)? {
             return Ok(Extent::Many { at_least: UNBOUNDED });
         }
-        if array.prefix.is_empty() && array.contains.is_empty() && array.max > 0 {
+        if array.prefix.is_empty()
+            && array.contains.is_empty()
+            && !array.has_repeats()
+            && array.max > 0
+        {
             return match self.extent(array.items)? {
                 Extent::Few(values) => self.arrays_of_few(array, &values),
                 many => Ok(many),

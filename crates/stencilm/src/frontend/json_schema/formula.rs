@@ -256,6 +256,12 @@ impl Schemas {
         let has_sides = !all.is_empty();
         let len = |id: &FormulaId| self.formulas.alternatives(*id).len();
         let products = unions.iter().map(len).fold(1, usize::saturating_mul);
+        if products > self.budget.limits.alternatives
+            && let Some(tagged) = self.by_tag(&all, &unions, MOST_PRODUCTS)?
+        {
+            self.check_formula(tagged)?;
+            return Ok(tagged);
+        }
         if unions.is_empty()
             || (unions.len() == 1 && !has_sides)
             || (unions.len() > 1 && products > MOST_PRODUCTS)

@@ -108,7 +108,7 @@ pub(crate) struct ArrayShape {
     pub(crate) except: Arc<[ConstantId]>,
     /// Where the keyword stands that asks for different items.
     pub(crate) unique: Option<Place>,
-    /// Two items are equal, which cannot be enforced; nothing of it is left where items differ.
+    /// What asks for two items that are equal.
     pub(crate) repeats: Option<Refusal>,
     pub(crate) refusal: Option<Refusal>,
 }
@@ -214,7 +214,7 @@ impl Shape {
     /// The first assertion that cannot be enforced.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
         let strings = self.strings.iter().filter_map(|string| string.refusal);
-        let arrays = self.arrays.iter().filter_map(|array| array.refusal.or(array.repeats));
+        let arrays = self.arrays.iter().filter_map(ArrayShape::refusal);
         strings.chain(arrays).next()
     }
 }
