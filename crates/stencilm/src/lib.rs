@@ -78,7 +78,7 @@ pub fn from_choice(texts: &[String], budget: &mut Budget) -> Result<Grammar, Err
     let mut exprs = grammar::Exprs::default();
     let body = exprs.one_of(texts.iter().map(String::as_bytes));
     let rules = vec![("root".to_owned(), body)];
-    from_rules(RuleSet { exprs, rules, start: grammar::RuleId(0) }, budget)
+    from_rules(RuleSet::new(exprs, rules, grammar::RuleId(0)), budget)
 }
 
 /// The texts of a grammar in EBNF or GBNF, from the rule `start`.

@@ -51,6 +51,8 @@ pub struct Exprs {
     pub(crate) items: ItemRules,
     /// Whether member names are in their canonical spelling: then names are compared as they stand.
     pub(crate) has_plain_names: bool,
+    /// Added to the numbers of rules and states that are named.
+    pub(crate) first_number: u32,
     bytes: usize,
 }
 
@@ -81,7 +83,6 @@ const NAMING: u16 = 64;
 const FRESH: u16 = 128;
 /// Begins with a counter of more characters than [`LONGEST_COUNTER`].
 const LONG: u16 = 256;
-
 /// Finitely many texts match. (Not all that have this are found.)
 const FINITE: u16 = 512;
 
@@ -125,6 +126,7 @@ impl Exprs {
             has_scarce_names: false,
             items: ItemRules::default(),
             has_plain_names: true,
+            first_number: 0,
             bytes: 0,
         };
         exprs.intern(Expr::Nothing);
@@ -549,7 +551,7 @@ impl Default for Exprs {
     }
 }
 
-/// An index into an arena. Arenas end at their limits, far below 2³².
+/// An index into an arena, which ends far below 2³².
 pub(crate) fn index(at: usize) -> u32 {
     u32::try_from(at).expect("limits keep arenas below 2^32 entries")
 }

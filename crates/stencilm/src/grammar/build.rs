@@ -156,12 +156,13 @@ impl Exprs {
 
     /// A rule.
     pub fn call(&mut self, rule: RuleId) -> ExprId {
-        self.intern(Expr::Call(rule))
+        self.intern(Expr::Call(RuleId(self.first_number + rule.0)))
     }
 
     /// The member names of an object; see [`Expr::Names`].
     pub fn names(&mut self, state: u32, low: u32, high: u32, depth: u32, other: bool) -> ExprId {
         self.has_other_names |= other;
+        let state = self.first_number + state;
         self.intern(Expr::Names { state, low, high, depth, other })
     }
 

@@ -215,7 +215,10 @@ pub(crate) fn write_rules(
     start: RuleId,
 ) -> std::fmt::Result {
     let names = printed_names(rules.iter().map(|(name, _)| name.as_str()));
-    let name = |rule: RuleId| names[rule.0 as usize].clone();
+    let name = |rule: RuleId| match names.get(rule.0 as usize) {
+        Some(name) => name.clone(),
+        None => format!("part.{}", rule.0),
+    };
     let start = start.0 as usize;
     let others = (0..rules.len()).filter(|&place| place != start);
     for place in std::iter::once(start).chain(others) {

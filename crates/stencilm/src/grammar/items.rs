@@ -39,7 +39,7 @@ impl Exprs {
     /// rule it is after it. Where a mask does not know that item, it is `rule` itself, which must
     /// allow whatever the others do.
     pub fn next_item(&mut self, rule: RuleId, depends: Depends) -> ExprId {
-        self.items.depends.insert(rule, depends);
+        self.items.depends.insert(RuleId(self.first_number + rule.0), depends);
         self.items.after_strings |= depends == Depends::OnAll;
         self.call(rule)
     }

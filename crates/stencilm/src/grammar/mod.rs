@@ -5,6 +5,7 @@ mod arena;
 mod build;
 mod byte_set;
 mod char_set;
+mod composite;
 mod display;
 mod expr;
 mod hash;
@@ -24,6 +25,8 @@ pub(crate) use arena::LONGEST_COUNTER;
 pub(crate) use build::listed;
 pub use byte_set::ByteSet;
 pub use char_set::CharSet;
+pub use composite::Part;
+pub(crate) use composite::{Composite, starts};
 pub(crate) use display::write_rules;
 pub use expr::{
     ByteSetId, ClassId, Expr, ExprId, List, LiteralId, LiteralsId, NumberSetId, NumberStateId,
@@ -60,9 +63,12 @@ pub trait Rules: Send + Sync + fmt::Debug {
         false
     }
 
-    /// How many rules there are, if all are known: they are numbered from 0.
-    fn count(&self) -> Option<u32> {
-        None
+    /// All rules, states and objects have numbers below this, and all rules ranks.
+    fn numbers(&self) -> u32;
+
+    /// The grammars that these rules are put together from, none if they are not.
+    fn parts(&self) -> &[Part] {
+        &[]
     }
 
     /// The names of all special tokens in the bodies.
@@ -90,9 +96,9 @@ pub trait Rules: Send + Sync + fmt::Debug {
         state
     }
 
-    /// How member names are spelled between their quotes.
-    fn name_spelling(&self) -> Spelling {
-        Spelling::JsonCanonical
+    /// How member names are spelled between their quotes; `None` if no rule has any.
+    fn name_spelling(&self) -> Option<Spelling> {
+        None
     }
 
     /// The sorted member names of an object: as they are spelled, or as texts if each has several
@@ -152,7 +158,8 @@ pub struct Grammar {
     pub start: RuleId,
 }
 
-/// A grammar whose rules are all written down, as a person does: left recursion allowed.
+/// A grammar whose rules are all written down, as a person does: left recursion allowed. They may
+/// call other grammars ([`RuleSet::supply`]).
 #[derive(Debug)]
 pub struct RuleSet {
     /// The arena of the bodies.
@@ -161,4 +168,6 @@ pub struct RuleSet {
     pub rules: Vec<(String, ExprId)>,
     /// The rule that a whole text matches.
     pub start: RuleId,
+    /// The grammars that they call.
+    pub(crate) supplied: Vec<Grammar>,
 }

@@ -13,7 +13,7 @@ pub(super) fn joined(
     mask: &Mask,
     asked: &mut Vec<u32>,
 ) -> Result<(), Stop> {
-    if !machine.exprs().has_items() {
+    if !machine.exprs().has_items() && !state.text.is_open() {
         return Ok(());
     }
     // Else what was a string is remembered as names are.

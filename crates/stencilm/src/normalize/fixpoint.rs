@@ -32,7 +32,9 @@ pub(crate) fn least(
     for id in with_calls(exprs, &roots, budget)? {
         let at = gate(id);
         match exprs.get(id) {
-            Expr::Call(rule) => waiting.push((rule_gate(rule.0 as usize), at)),
+            Expr::Call(rule) if rule.supplied().is_none() => {
+                waiting.push((rule_gate(rule.0 as usize), at));
+            }
             Expr::Repeat { min: 0, .. } => turn(at, &mut is_true, &mut turned),
             Expr::Seq(..) | Expr::Choice(_) | Expr::Repeat { .. } => {
                 let parts = exprs.parts(id);

@@ -37,8 +37,9 @@ pub(crate) fn inline(rules: &mut RuleSet, budget: &mut Budget) -> Result<(), Err
             let at = rule as usize;
             let exprs = &mut rules.exprs;
             let mut called = |exprs: &mut Exprs, callee: RuleId| {
-                let callee = meant[callee.0 as usize];
-                inlined[callee.0 as usize].unwrap_or_else(|| exprs.call(callee))
+                let callee = meant.get(callee.0 as usize).copied().unwrap_or(callee);
+                let body = inlined.get(callee.0 as usize).copied().flatten();
+                body.unwrap_or_else(|| exprs.call(callee))
             };
             let body = rules.rules[at].1;
             let body = replace_calls(exprs, body, &mut done, budget, &mut called)?;
@@ -71,7 +72,7 @@ fn names_of_others(rules: &RuleSet) -> Vec<RuleId> {
             }
             chain.push(at);
             match rules.exprs.get(rules.rules[at.0 as usize].1) {
-                Expr::Call(next) => at = next,
+                Expr::Call(next) if next.supplied().is_none() => at = next,
                 _ => break at,
             }
         };
@@ -89,7 +90,9 @@ fn calls_of_all(rules: &RuleSet, budget: &mut Budget) -> Result<Vec<Vec<u32>>, E
     for &(_, body) in &rules.rules {
         let mut called = Vec::new();
         let mut note = |id: ExprId| {
-            if let Expr::Call(rule) = exprs.get(id) {
+            if let Expr::Call(rule) = exprs.get(id)
+                && rule.supplied().is_none()
+            {
                 called.push(rule.0);
             }
         };

@@ -29,7 +29,7 @@ pub(crate) fn left_calls(
             continue;
         }
         match exprs.get(id) {
-            Expr::Call(rule) => found.push(rule.0),
+            Expr::Call(rule) if rule.supplied().is_none() => found.push(rule.0),
             _ => todo.extend(left_parts(exprs, id)),
         }
     }

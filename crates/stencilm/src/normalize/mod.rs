@@ -16,7 +16,7 @@ mod rewrite;
 use std::sync::Arc;
 
 use crate::error::{Error, Location};
-use crate::grammar::{Expr, ExprId, Exprs, Grammar, Imported, RuleId, RuleSet, Rules};
+use crate::grammar::{Composite, Expr, ExprId, Exprs, Grammar, Imported, RuleId, RuleSet, Rules};
 use crate::limits::Budget;
 
 /// A grammar that the engine can run.
@@ -31,6 +31,8 @@ pub struct Normalized {
     pub start: RuleId,
     /// Whether the empty text matches, too.
     pub accepts_empty: bool,
+    /// The grammars that the rules call: their rules are numbered behind these.
+    supplied: Vec<Grammar>,
 }
 
 /// Runs every pass. This list is the order; a pass never calls another one.
@@ -65,14 +67,19 @@ pub fn normalize(rules: RuleSet, budget: &mut Budget) -> Result<Normalized, Erro
     productive::drop_unproductive(&mut rules, budget)?;
     left_recursion::eliminate(&mut rules, budget)?;
     inline::inline(&mut rules, budget)?;
-    rank::order(&rules, nullable[start], budget)
+    rank::order(rules, nullable[start], budget)
 }
 
 /// The grammar that the engine runs.
 #[must_use]
-pub fn to_grammar(normalized: Normalized) -> Grammar {
+pub fn to_grammar(mut normalized: Normalized) -> Grammar {
     let start = normalized.start;
-    Grammar { rules: Arc::new(normalized), start }
+    let supplied = std::mem::take(&mut normalized.supplied);
+    let rules: Arc<dyn Rules> = Arc::new(normalized);
+    if supplied.is_empty() {
+        return Grammar { rules, start };
+    }
+    Grammar { rules: Arc::new(Composite::new(rules, &supplied)), start }
 }
 
 impl Normalized {
@@ -104,8 +111,8 @@ impl Rules for Normalized {
         rule.0
     }
 
-    fn count(&self) -> Option<u32> {
-        u32::try_from(self.rules.len()).ok()
+    fn numbers(&self) -> u32 {
+        graph::as_id(self.rules.len())
     }
 
     fn special_tokens(&self) -> Vec<String> {

@@ -22,7 +22,8 @@ pub(crate) fn split(rules: &mut RuleSet, budget: &mut Budget) -> Result<Vec<bool
     if nullable.contains(&true) {
         replace_all_calls(rules, budget, &mut |exprs, rule| {
             let call = exprs.call(rule);
-            if nullable[rule.0 as usize] { exprs.optional(call) } else { call }
+            let is_nullable = nullable.get(rule.0 as usize) == Some(&true);
+            if is_nullable { exprs.optional(call) } else { call }
         })?;
         let mut done = NonEmpty::default();
         for rule in 0..rules.rules.len() {

@@ -16,7 +16,8 @@ pub(crate) fn drop_unproductive(
     let productive = least(rules, budget, &|exprs, id| !matches!(exprs.get(id), Expr::Nothing))?;
     if productive.contains(&false) {
         replace_all_calls(rules, budget, &mut |exprs, rule| {
-            if productive[rule.0 as usize] { exprs.call(rule) } else { exprs.nothing() }
+            let is_lost = productive.get(rule.0 as usize) == Some(&false);
+            if is_lost { exprs.nothing() } else { exprs.call(rule) }
         })?;
     }
     Ok(productive)

@@ -2,7 +2,7 @@
 //! may come first, and moves them into an arena of their own.
 
 use crate::error::Error;
-use crate::grammar::{Expr, ExprId, Exprs, RuleId, RuleSet};
+use crate::grammar::{Expr, ExprId, Exprs, RuleId, RuleSet, starts};
 use crate::limits::Budget;
 use crate::normalize::Normalized;
 use crate::normalize::graph::{as_id, components};
@@ -11,12 +11,12 @@ use crate::normalize::rewrite::{Rewritten, replace_calls, with_calls};
 
 /// Drops what cannot be reached and orders the rest.
 pub(crate) fn order(
-    rules: &RuleSet,
+    rules: RuleSet,
     accepts_empty: bool,
     budget: &mut Budget,
 ) -> Result<Normalized, Error> {
-    let reached = reached(rules, budget)?;
-    let left_calls = left_calls_of_all(rules, budget)?;
+    let reached = reached(&rules, budget)?;
+    let left_calls = left_calls_of_all(&rules, budget)?;
     let mut ids: Vec<Option<RuleId>> = vec![None; rules.rules.len()];
     let mut order: Vec<usize> = Vec::new();
     // Components come callees first; left recursion is gone, so each is one rule.
@@ -31,6 +31,7 @@ pub(crate) fn order(
             order.push(rule);
         }
     }
+    let supplied = starts(as_id(order.len()), &rules.supplied)?;
     let mut exprs = Exprs::default();
     let (mut moved, mut renumbered) = (Rewritten::default(), Rewritten::default());
     let mut bodies = Vec::with_capacity(order.len());
@@ -38,20 +39,17 @@ pub(crate) fn order(
         budget.tick()?;
         let (name, body) = &rules.rules[rule];
         let copy = exprs.import(&rules.exprs, *body, &mut moved);
-        let body = replace_calls(
-            &mut exprs,
-            copy,
-            &mut renumbered,
-            budget,
-            &mut |exprs, callee| match ids[callee.0 as usize] {
-                Some(id) => exprs.call(id),
-                None => unreachable!("a rule that is called by a reached one is reached"),
-            },
-        )?;
+        let body =
+            replace_calls(&mut exprs, copy, &mut renumbered, budget, &mut |exprs, callee| {
+                match callee.supplied() {
+                    Some(place) => exprs.call(supplied[place]),
+                    None => exprs.call(ids[callee.0 as usize].expect("what calls it is reached")),
+                }
+            })?;
         bodies.push((name.clone(), body));
     }
     let start = ids[rules.start.0 as usize].unwrap_or(RuleId(0));
-    Ok(Normalized { exprs, rules: bodies, start, accepts_empty })
+    Ok(Normalized { exprs, rules: bodies, start, accepts_empty, supplied: rules.supplied })
 }
 
 /// Whether the start reaches each rule.
@@ -62,7 +60,9 @@ fn reached(rules: &RuleSet, budget: &mut Budget) -> Result<Vec<bool>, Error> {
     while let Some(rule) = todo.pop() {
         let body: ExprId = rules.rules[rule].1;
         for id in with_calls(&rules.exprs, &[body], budget)? {
-            if let Expr::Call(callee) = rules.exprs.get(id) {
+            if let Expr::Call(callee) = rules.exprs.get(id)
+                && callee.supplied().is_none()
+            {
                 let callee = callee.0 as usize;
                 if !std::mem::replace(&mut reached[callee], true) {
                     todo.push(callee);

@@ -138,7 +138,7 @@ impl Residuals {
         limits: Limits,
         longest: (u32, u32, u32),
     ) -> Self {
-        let name_spelling = rules.name_spelling();
+        let name_spelling = rules.name_spelling().unwrap_or(Spelling::JsonCanonical);
         exprs.has_plain_names = name_spelling == Spelling::JsonCanonical;
         Self {
             exprs,
@@ -328,5 +328,9 @@ impl Rules for NoRules {
 
     fn rank(&self, rule: RuleId) -> u32 {
         rule.0
+    }
+
+    fn numbers(&self) -> u32 {
+        0
     }
 }

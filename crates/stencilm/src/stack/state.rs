@@ -101,7 +101,8 @@ impl State {
     /// The state after `byte`; dead if it may not come.
     pub(crate) fn push(&self, machine: &mut impl Machine, byte: u8) -> Result<Self, Stop> {
         let mut next = self.push_byte(machine, byte)?;
-        if machine.exprs().has_items() {
+        // A new generation may not have met the array yet that the text is inside of.
+        if machine.exprs().has_items() || self.text.is_open() {
             next.text = self.text.clone();
             next.keep_text(machine, byte)?;
         }

@@ -63,7 +63,7 @@ fn check_pieces(rules: &[Piece]) {
         .enumerate()
         .map(|(rule, piece)| (format!("r{rule}"), expr_of(&mut exprs, piece)))
         .collect();
-    let set = RuleSet { exprs, rules: named, start: RuleId(0) };
+    let set = RuleSet::new(exprs, named, RuleId(0));
     let printed = set.to_string();
     assert_eq!(words_of_set(&set)[0].list(), expected[0].list(), "the constructors of\n{printed}");
     match normalize(set, &mut Budget::default()) {
@@ -258,7 +258,7 @@ fn calls_in_conjunctions_are_refused() {
     let mut exprs = Exprs::default();
     let (call, text) = (exprs.call(RuleId(0)), exprs.text("a", Spelling::Text));
     let body = exprs.minus(call, text);
-    let set = RuleSet { exprs, rules: vec![("S".to_owned(), body)], start: RuleId(0) };
+    let set = RuleSet::new(exprs, vec![("S".to_owned(), body)], RuleId(0));
     let error = normalize(set, &mut Budget::default()).expect_err("cannot be exact");
     assert!(matches!(error.kind(), ErrorKind::Unsupported { .. }), "{error}");
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use proptest::test_runner::TestCaseError;
-use stencilm::{Budget, CompiledGrammar, Error, ErrorKind, Limits, Matcher, Store, Vocabulary};
+use stencilm::{
+    Budget, CompiledGrammar, Error, ErrorKind, Grammar, Limits, Matcher, Store, Vocabulary,
+};
 
 use crate::oracle::chart::Chart;
 use crate::oracle::judge::Judge;
@@ -56,8 +58,46 @@ pub(crate) fn compile(
     store: &Arc<Store>,
     limits: Limits,
 ) -> Result<Option<Arc<CompiledGrammar>>, TestCaseError> {
+    let rules = stencilm::from_rules(grammar.build(), &mut Budget::default());
+    compile_rules(rules, vocabulary, store, limits)
+}
+
+/// The same where a grammar of its own supplies each of the `chosen` rules to those that call it;
+/// inside of it, the others are supplied again.
+pub(crate) fn compile_in_parts(
+    grammar: &Plain,
+    chosen: &[usize],
+    vocabulary: &Arc<Vocabulary>,
+    store: &Arc<Store>,
+    limits: Limits,
+) -> Result<Option<Arc<CompiledGrammar>>, TestCaseError> {
+    compile_rules(in_parts(grammar, chosen), vocabulary, store, limits)
+}
+
+fn in_parts(grammar: &Plain, chosen: &[usize]) -> Result<Grammar, Error> {
+    let mut rules = grammar.build();
+    for &rule in chosen {
+        let others: Vec<usize> = chosen.iter().copied().filter(|&other| other != rule).collect();
+        let part = Plain { start: rule, ..grammar.clone() };
+        rules.rules[rule].1 = match in_parts(&part, &others) {
+            Ok(part) => rules.supply(&part)?,
+            Err(error) if matches!(error.kind(), ErrorKind::Unsatisfiable { .. }) => {
+                rules.exprs.nothing()
+            }
+            Err(error) => return Err(error),
+        };
+    }
+    stencilm::from_rules(rules, &mut Budget::default())
+}
+
+fn compile_rules(
+    rules: Result<Grammar, Error>,
+    vocabulary: &Arc<Vocabulary>,
+    store: &Arc<Store>,
+    limits: Limits,
+) -> Result<Option<Arc<CompiledGrammar>>, TestCaseError> {
     let is_complete = (0..=255).all(|byte| vocabulary.spellable().contains(byte));
-    let compiled = stencilm::from_rules(grammar.build(), &mut Budget::default())
+    let compiled = rules
         .and_then(|rules| CompiledGrammar::new(&rules, vocabulary.clone(), store.clone(), limits));
     match compiled {
         Ok(compiled) => Ok(Some(Arc::new(compiled))),

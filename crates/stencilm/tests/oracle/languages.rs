@@ -75,7 +75,7 @@ fn written_down(normal: &Normalized) -> Result<RuleSet, Error> {
     let ids = 0..u32::try_from(normal.len()).expect("few rules");
     let rules: Result<_, Error> =
         ids.map(|id| Ok((format!("n{id}"), normal.body(RuleId(id), &mut exprs)?))).collect();
-    Ok(RuleSet { rules: rules?, start: normal.start, exprs })
+    Ok(RuleSet::new(exprs, rules?, normal.start))
 }
 
 fn normalisation_keeps_the_language(case: &Case) -> Verdict {
@@ -164,6 +164,6 @@ fn a_copy_in_another_arena_means_the_same() {
             (name.clone(), other.import(&from.exprs, *body, &mut done))
         };
         let rules = from.rules.iter().map(copy).collect();
-        check(&case, &RuleSet { rules, start: from.start, exprs: other }, None)
+        check(&case, &RuleSet::new(other, rules, from.start), None)
     });
 }

@@ -3,10 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use proptest::prelude::any;
 use stencilm::{Limits, Matcher, Store};
 
 use crate::engine::{
-    bits, compile, fail, id_of, mask, read, same_mask, store, symbols_of, unexpected, vocabulary,
+    bits, compile, compile_in_parts, fail, id_of, mask, read, same_mask, store, symbols_of,
+    unexpected, vocabulary,
 };
 use crate::oracle::chart::{Chart, Tail};
 use crate::oracle::judge::Judge;
@@ -44,10 +46,25 @@ fn check(
     case: &Case,
     visit: impl FnMut(&mut Matcher, &mut Chart<'_>, &[bool], &str) -> Verdict,
 ) -> Verdict {
+    check_in_parts(case, &[], Limits::default(), visit)
+}
+
+/// The same where grammars of their own supply the `chosen` rules.
+fn check_in_parts(
+    case: &Case,
+    chosen: &[usize],
+    limits: Limits,
+    visit: impl FnMut(&mut Matcher, &mut Chart<'_>, &[bool], &str) -> Verdict,
+) -> Verdict {
     let judge = Judge::of(&case.grammar).map_err(too_big)?;
     let tokens = case.tokens(&judge);
     let vocabulary = vocabulary(&tokens)?;
-    match compile(&case.grammar, &vocabulary, &store(), Limits::default())? {
+    let compiled = if chosen.is_empty() {
+        compile(&case.grammar, &vocabulary, &store(), limits)
+    } else {
+        compile_in_parts(&case.grammar, chosen, &vocabulary, &store(), limits)
+    };
+    match compiled? {
         Some(compiled) => walk(case, &judge, &tokens, &mut Matcher::new(compiled), visit),
         None if Chart::new(&judge, tokens.tail(&judge)).is_live() => {
             fail("refused, but it has a sentence of these tokens")
@@ -57,8 +74,12 @@ fn check(
 }
 
 fn masks_are_exact(case: &Case) -> Verdict {
+    masks_in_parts_are_exact(case, &[], Limits::default())
+}
+
+fn masks_in_parts_are_exact(case: &Case, chosen: &[usize], limits: Limits) -> Verdict {
     let tokens = case.tokens(&Judge::of(&case.grammar).map_err(too_big)?);
-    check(case, |matcher, chart, judged, at| {
+    check_in_parts(case, chosen, limits, |matcher, chart, judged, at| {
         same_mask(&tokens, judged, &mask(matcher, &tokens)?, at)?;
         if matcher.may_stop() != chart.accepts() {
             return fail(format!("{at}: may_stop is {}", matcher.may_stop()));
@@ -81,6 +102,30 @@ fn masks_of_regular_grammars_are_exact() {
 fn masks_over_tokens_that_spell_not_every_byte_are_exact() {
     for_all(800.0, &sparse_cases(grammars(), 8), |case| masks_are_exact(&case));
     for_all(400.0, &sparse_cases(regular_grammars(), 8), |case| masks_are_exact(&case));
+}
+
+/// One to three of the rules, as the number says.
+fn chosen(case: &Case, number: usize) -> Vec<usize> {
+    let count = case.grammar.rules.len();
+    let mut chosen = vec![number % count, number / 7 % count, number / 49 % count];
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
+}
+
+#[test]
+fn masks_of_grammars_in_parts_are_exact() {
+    for_all(1_500.0, &(cases(grammars(), 8), any::<u16>()), |(case, number)| {
+        masks_in_parts_are_exact(&case, &chosen(&case, number.into()), Limits::default())
+    });
+    for_all(300.0, &(sparse_cases(grammars(), 8), any::<u16>()), |(case, number)| {
+        masks_in_parts_are_exact(&case, &chosen(&case, number.into()), Limits::default())
+    });
+    // Each piece of learning opens a new generation.
+    let limits = Limits { grammar_bytes: 1, ..Limits::default() };
+    for_all(200.0, &(cases(grammars(), 8), any::<u16>()), |(case, number)| {
+        masks_in_parts_are_exact(&case, &chosen(&case, number.into()), limits)
+    });
 }
 
 /// A bit is set if and only if the token is accepted, and in whatever way it is asked.

@@ -55,7 +55,8 @@ impl Plain {
         let mut exprs = Exprs::default();
         let bodies: Vec<ExprId> = self.rules.iter().map(|tree| tree.build(&mut exprs)).collect();
         let rules = bodies.into_iter().enumerate().map(|(at, body)| (format!("r{at}"), body));
-        RuleSet { rules: rules.collect(), start: rule_id(self.start), exprs }
+        let rules = rules.collect();
+        RuleSet::new(exprs, rules, rule_id(self.start))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stencilm::frontend::json_schema::{JsonSchemaOptions, grammar};
-use stencilm::{Budget, CompiledGrammar, Limits, Matcher, Store, Vocabulary};
+use stencilm::{Budget, CompiledGrammar, Grammar, Limits, Matcher, Store, Vocabulary};
 
 pub(crate) fn compile_with(
     schema: &str,
@@ -16,11 +16,20 @@ pub(crate) fn compile_with(
 ) -> Result<Arc<CompiledGrammar>, TestCaseError> {
     let fail = |error: stencilm::Error| TestCaseError::fail(format!("{schema}: {error}"));
     let grammar = grammar(schema, options, &mut Budget::default()).map_err(fail)?;
+    compile_grammar(&grammar, tokens, limits)
+}
+
+pub(crate) fn compile_grammar(
+    grammar: &Grammar,
+    tokens: &[Vec<u8>],
+    limits: Limits,
+) -> Result<Arc<CompiledGrammar>, TestCaseError> {
+    let fail = |error: stencilm::Error| TestCaseError::fail(error.to_string());
     let stop = u32::try_from(tokens.len()).expect("few tokens");
     let texts = tokens.iter().map(Some).chain([None]);
     let vocabulary = Arc::new(Vocabulary::new(texts, [], [stop]).map_err(fail)?);
     let store = Arc::new(Store::new(16 << 20));
-    Ok(Arc::new(CompiledGrammar::new(&grammar, vocabulary, store, limits).map_err(fail)?))
+    Ok(Arc::new(CompiledGrammar::new(grammar, vocabulary, store, limits).map_err(fail)?))
 }
 
 /// Pieces of sentences: of which, from where, how long.

@@ -185,7 +185,7 @@ impl Recogniser {
         let Some(close) = closing_quote(&self.text, at) else {
             return Vec::new();
         };
-        let spelling = rules.name_spelling();
+        let spelling = rules.name_spelling().expect("it has names");
         let Some(name) = listed(&self.text[at..close], spelling) else {
             return Vec::new();
         };

@@ -54,7 +54,7 @@ pub(crate) fn lower(
     let rules = named
         .filter_map(|rule| Some((rule.name.to_string(), lowering.plain[rule.body?])))
         .collect();
-    Ok(RuleSet { exprs: lowering.exprs, rules, start: rule_id(start) })
+    Ok(RuleSet::new(lowering.exprs, rules, rule_id(start)))
 }
 
 #[derive(Debug)]

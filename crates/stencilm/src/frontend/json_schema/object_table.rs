@@ -111,6 +111,10 @@ impl Schemas {
         if let Some(&known) = self.reach.table_ids.get(&(formula, whole)) {
             return Ok(known);
         }
+        // Objects have numbers as rules do.
+        if self.reach.tables.len() >= self.budget.limits.rules {
+            return Err(Error::limit("rules", self.budget.limits.rules));
+        }
         let table = self.make_table(formula, whole)?;
         let id = index(self.reach.tables.len());
         self.reach.tables.push(Arc::new(table));

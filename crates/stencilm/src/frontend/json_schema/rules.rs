@@ -27,6 +27,8 @@ const BYTES_A_RULE: usize = 256;
 #[derive(Debug)]
 pub(crate) struct SchemaRules {
     start: RuleId,
+    /// Rules and objects are fewer.
+    numbers: u32,
     name_spelling: Spelling,
     machine: Mutex<Machine>,
     /// About how many bytes the machine takes beyond what it took at first.
@@ -77,8 +79,9 @@ impl SchemaRules {
         let start = machine.rule(Rule::Value { shape, depth: 0 })?;
         machine.size_at_first = machine.size_in_bytes();
         let name_spelling = machine.schemas.options.escapes.listed();
+        let numbers = u32::try_from(machine.limits.rules).unwrap_or(u32::MAX);
         let left_behind = AtomicUsize::new(0);
-        Ok(Self { start, name_spelling, machine: Mutex::new(machine), left_behind })
+        Ok(Self { start, numbers, name_spelling, machine: Mutex::new(machine), left_behind })
     }
 
     /// The rule of the whole value.
@@ -451,8 +454,12 @@ impl Rules for SchemaRules {
         self.machine().state(state).map_or(0, |(object, ..)| object)
     }
 
-    fn name_spelling(&self) -> Spelling {
-        self.name_spelling
+    fn numbers(&self) -> u32 {
+        self.numbers
+    }
+
+    fn name_spelling(&self) -> Option<Spelling> {
+        Some(self.name_spelling)
     }
 
     fn names(&self, object: u32, exprs: &mut Exprs) -> LiteralsId {

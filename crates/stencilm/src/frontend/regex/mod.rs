@@ -89,7 +89,7 @@ pub fn grammar(
     let regex = parse(pattern, options, budget)?;
     let mut exprs = Exprs::default();
     let body = regex.to_expr(&mut exprs, Spelling::Text, Mode::FullMatch, budget)?;
-    Ok(RuleSet { exprs, rules: vec![("root".to_owned(), body)], start: RuleId(0) })
+    Ok(RuleSet::new(exprs, vec![("root".to_owned(), body)], RuleId(0)))
 }
 
 impl Regex {
