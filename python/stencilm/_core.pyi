@@ -105,7 +105,12 @@ class Grammar:
     ) -> _Report: ...
     @staticmethod
     def regex(
-        pattern: str, limits: Limits | None = None, cancel: Cancel | None = None
+        pattern: str,
+        dialect: str = "ecma",
+        mode: str = "full",
+        flags: str = "",
+        limits: Limits | None = None,
+        cancel: Cancel | None = None,
     ) -> Grammar: ...
     @staticmethod
     def ebnf(

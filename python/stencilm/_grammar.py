@@ -142,21 +142,43 @@ class Grammar:
 
     @classmethod
     def from_regex(
-        cls, pattern: str, *, limits: Limits | None = None, cancel: _core.Cancel | None = None
+        cls,
+        pattern: str,
+        *,
+        dialect: Literal["ecma", "python"] = "ecma",
+        mode: Literal["full", "search"] = "full",
+        flags: str = "",
+        limits: Limits | None = None,
+        cancel: _core.Cancel | None = None,
     ) -> Grammar:
-        r"""The texts that match a regular expression (ECMA-262, `u` flag) from end to end.
+        r"""The texts that match a regular expression.
+
+        Args:
+            pattern: The expression.
+            dialect: `"ecma"` for ECMA-262 with the `u` flag, `"python"` for the module `re`.
+            mode: `"full"` matches the whole text, `"search"` a part of it.
+            flags: Letters: `i`, `m` and `s` (and `a` and `x` in Python).
+            limits: What it may cost.
+            cancel: Stops the work from another thread.
 
         Raises:
             GrammarSyntaxError: Not a regular expression; `location` is a byte offset.
             UnsupportedError: A construct that is not regular, such as a back-reference.
+            ValueError: A dialect, a mode or a flag that does not exist.
 
         >>> Grammar.from_regex(r"(a|b)\1")
         Traceback (most recent call last):
         stencilm._exceptions.UnsupportedError: at byte 5: ...
+        >>> Grammar.from_regex(r"(?i)\A(?P<yes>ja|да)\Z", dialect="python").kind
+        'regex'
         """
+        core_limits = None if limits is None else limits._core
         with _whole_text(pattern):
-            core = _core.Grammar.regex(pattern, None if limits is None else limits._core, cancel)
-        return cls(core, "regex", pattern)
+            core = _core.Grammar.regex(pattern, dialect, mode, flags, core_limits, cancel)
+        given = {"dialect": dialect, "mode": mode, "flags": "".join(sorted(set(flags)))}
+        usual = {"dialect": "ecma", "mode": "full", "flags": ""}
+        options = {name: value for name, value in given.items() if value != usual[name]}
+        return cls(core, "regex", pattern, options or None)
 
     @classmethod
     def from_ebnf(

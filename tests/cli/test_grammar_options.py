@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     ("options", "good", "bad"),
     [
         (["--regex", "[ab]+"], "abba", "abc"),
+        (["--regex", r"(?i)\A[ab]+\Z", "--dialect", "python"], "aBbA", "abc"),
         (["--ebnf", 'root ::= "x" root | "y"'], "xxy", "xx"),
         (["--json"], '{"a": [1, null]}', '{"a": }'),
         (["--choice", "red,green"], "green", "gree"),

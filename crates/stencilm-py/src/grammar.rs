@@ -1,10 +1,11 @@
 //! `Grammar`: what a text may be, before any vocabulary.
 
-use pyo3::{prelude::*, types::PyDict};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 use stencilm::frontend::json_schema::{
     self, Additional, Dialect, Escapes, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported,
     Whitespace,
 };
+use stencilm::frontend::regex::{self, RegexOptions};
 
 use crate::convert::{Cancel, Limits, budget, guarded, guarded_apart, vocabulary_error};
 
@@ -50,17 +51,34 @@ impl Grammar {
         Ok(lists)
     }
 
-    /// The texts that match a regular expression from end to end.
+    /// The texts that match a regular expression, from end to end or somewhere inside.
     #[staticmethod]
-    #[pyo3(signature = (pattern, limits=None, cancel=None))]
+    #[pyo3(signature = (pattern, dialect="ecma", mode="full", flags="", limits=None, cancel=None))]
     fn regex(
         py: Python<'_>,
         pattern: &str,
+        dialect: &str,
+        mode: &str,
+        flags: &str,
         limits: Option<&Limits>,
         cancel: Option<&Cancel>,
     ) -> PyResult<Self> {
+        let wrong = |what, value| PyValueError::new_err(format!("{what} cannot be {value:?}"));
+        let dialect = match dialect {
+            "ecma" => regex::Dialect::Ecma,
+            "python" => regex::Dialect::Python,
+            other => return Err(wrong("dialect", other)),
+        };
+        let mode = match mode {
+            "full" => regex::Mode::FullMatch,
+            "search" => regex::Mode::Search,
+            other => return Err(wrong("mode", other)),
+        };
+        let options = RegexOptions::with_flags(dialect, flags).map_err(PyValueError::new_err)?;
         let mut budget = budget(limits, cancel);
-        Ok(Self(guarded_apart(py, || stencilm::from_regex(pattern, &mut budget))?))
+        Ok(Self(guarded_apart(py, || {
+            stencilm::from_rules(regex::grammar(pattern, options, mode, &mut budget)?, &mut budget)
+        })?))
     }
 
     /// The texts of a grammar in EBNF or GBNF.

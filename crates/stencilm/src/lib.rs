@@ -31,6 +31,7 @@ pub use mask::store::{Store, StoreUse};
 pub use matcher::{Allowed, Matcher};
 pub use vocab::Vocabulary;
 
+use frontend::regex;
 use grammar::RuleSet;
 
 /// A grammar of rules that a person wrote: left recursion, rules that match nothing and parts
@@ -62,8 +63,8 @@ pub fn from_rules(mut rules: RuleSet, budget: &mut Budget) -> Result<Grammar, Er
 /// # Errors
 /// No regular expression, a construct that is not regular, or a limit; with the byte offset.
 pub fn from_regex(pattern: &str, budget: &mut Budget) -> Result<Grammar, Error> {
-    let options = frontend::regex::RegexOptions::default();
-    from_rules(frontend::regex::grammar(pattern, options, budget)?, budget)
+    let options = regex::RegexOptions::default();
+    from_rules(regex::grammar(pattern, options, regex::Mode::FullMatch, budget)?, budget)
 }
 
 /// One of these texts.

@@ -3,14 +3,20 @@
 #[path = "support/language.rs"]
 mod language;
 
-use stencilm::frontend::regex::{self, Mode, RegexOptions};
+use stencilm::frontend::regex::{self, Dialect, Mode, RegexOptions};
 use stencilm::grammar::{ExprId, Exprs, Spelling};
 use stencilm::{Budget, Cancel, Error, ErrorKind, Limits, Location};
 
 use language::matches;
 
-const NO_FLAGS: RegexOptions =
-    RegexOptions { ignore_case: false, dot_all: false, multiline: false };
+const NO_FLAGS: RegexOptions = RegexOptions {
+    dialect: Dialect::Ecma,
+    ignore_case: false,
+    dot_all: false,
+    multiline: false,
+    ascii: false,
+    verbose: false,
+};
 
 fn compile(
     pattern: &str,
@@ -190,7 +196,8 @@ fn expressions_stay_simple() {
 
 #[test]
 fn a_grammar_matches_the_whole_text() {
-    let rules = regex::grammar("a|b$", NO_FLAGS, &mut Budget::default()).expect("a good pattern");
+    let rules = regex::grammar("a|b$", NO_FLAGS, Mode::FullMatch, &mut Budget::default())
+        .expect("a good pattern");
     assert_eq!(rules.to_string(), "root ::= [a-b]\n");
 }
 

@@ -47,6 +47,7 @@ def read_source(
     *,
     schema: str | None,
     regex: str | None,
+    dialect: str | None,
     ebnf: str | None,
     json_: bool,
     choice: str | None,
@@ -73,12 +74,21 @@ def read_source(
     for option, value in (("--whitespace", whitespace), ("--escapes", escapes)):
         if value is not None and not {"--schema", "--json", "--pydantic"} & set(kinds):
             raise Failure(f"{option} is for --schema, --json and --pydantic")
+    if dialect is not None and regex is None:
+        raise Failure("--dialect is for --regex")
+    if dialect not in (None, "ecma", "python"):
+        raise Failure(f"--dialect is ecma or python, not {dialect}")
     from_schema = _schema_reader(whitespace, escapes)
     if schema is not None:
         text = _read_file(schema, "schema")
         return _source("--schema", text, lambda: from_schema(text))
     if regex is not None:
-        return _source("--regex", regex, lambda: Grammar.from_regex(regex))
+        is_python = dialect == "python"
+        return _source(
+            "--regex",
+            regex,
+            lambda: Grammar.from_regex(regex, dialect="python" if is_python else "ecma"),
+        )
     if ebnf is not None:
         # Every rule has a ::=, hardly any file name.
         text = ebnf if "::=" in ebnf else _read_file(ebnf, "grammar")

@@ -44,7 +44,16 @@ class GrammarOptions:
         typer.Option(
             "--regex",
             metavar="PATTERN",
-            help="A regular expression (ECMA-262) for the whole text.",
+            help="A regular expression for the whole text.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            "--dialect",
+            metavar="ecma|python",
+            help="The dialect of --regex: ECMA-262 (usual), or Python's re.",
             rich_help_panel=_PANEL,
         ),
     ] = None
@@ -99,6 +108,7 @@ class GrammarOptions:
         return read_source(
             schema=self.schema,
             regex=self.regex,
+            dialect=self.dialect,
             ebnf=self.ebnf,
             json_=self.json_,
             choice=self.choice,

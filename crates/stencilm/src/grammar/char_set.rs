@@ -3,7 +3,7 @@
 //! In: ranges in any order, overlapping or not. Out: one canonical form, so that
 //! equal sets compare equal and print the same.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 const FIRST_SURROGATE: u32 = 0xD800;
 const LAST_SURROGATE: u32 = 0xDFFF;
@@ -21,8 +21,9 @@ const LAST: u32 = 0x10_FFFF;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CharSet {
     // Invariant: sorted, at least one code point lies between two neighbours, no surrogate
-    // inside; a range that would span the surrogates is cut in two.
-    ranges: Box<[(u32, u32)]>,
+    // inside; a range that would span the surrogates is cut in two. Shared by clones: a pattern may
+    // name the same property of Unicode a million times.
+    ranges: Arc<[(u32, u32)]>,
 }
 
 impl CharSet {
@@ -93,7 +94,7 @@ impl CharSet {
     pub fn negate(&self) -> Self {
         let mut gaps = Vec::with_capacity(self.ranges.len() + 1);
         let mut next = 0;
-        for &(low, high) in &self.ranges {
+        for &(low, high) in self.ranges.iter() {
             if next < low {
                 gaps.push((next, low - 1));
             }
@@ -163,7 +164,7 @@ impl CharSet {
 impl fmt::Display for CharSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;
-        for &(low, high) in &self.ranges {
+        for &(low, high) in self.ranges.iter() {
             write_char(f, low)?;
             if low != high {
                 f.write_str("-")?;

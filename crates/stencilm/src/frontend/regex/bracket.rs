@@ -1,8 +1,9 @@
 //! Classes in brackets.
 
 use crate::error::Error;
+use crate::frontend::regex::Dialect;
 use crate::frontend::regex::ast::Node;
-use crate::frontend::regex::escape::{Escaped, of_code};
+use crate::frontend::regex::escape::Escaped;
 use crate::frontend::regex::parse::{Parser, unsupported};
 use crate::grammar::CharSet;
 
@@ -10,17 +11,21 @@ impl Parser<'_> {
     /// What follows a `[`.
     pub(crate) fn bracket(&mut self, start: usize) -> Result<Node, Error> {
         let is_negative = self.take("^");
+        // In Python a `]` that comes first is itself: there is no empty class.
+        let mut may_end = !self.is_python();
         let mut ranges: Vec<(u32, u32)> = Vec::new();
+        let mut sets: Vec<(u32, u32)> = Vec::new();
         loop {
-            if self.take("]") {
+            if may_end && self.take("]") {
                 break;
             }
+            may_end = true;
             let item_at = self.at;
             let first = self.item(start)?;
             // A `-` before the `]` is itself.
             let is_range = self.rest().starts_with('-') && !self.rest().starts_with("-]");
             if !is_range {
-                add(&mut ranges, &first);
+                add(&mut ranges, &mut sets, &first);
                 continue;
             }
             self.take("-");
@@ -32,15 +37,25 @@ impl Parser<'_> {
                 (Escaped::One(_), Escaped::One(_)) => {
                     return Err(Error::syntax("this range is out of order", item_at));
                 }
+                _ if self.is_python() => {
+                    let message = "a range goes from one character to another, no class of them";
+                    return Err(Error::syntax(message, item_at));
+                }
                 // `[\w-.]`: the `-` is itself (Annex B.1.2).
                 _ => {
-                    add(&mut ranges, &first);
-                    add(&mut ranges, &Escaped::One('-'.into()));
-                    add(&mut ranges, &last);
+                    add(&mut ranges, &mut sets, &first);
+                    ranges.push(('-'.into(), '-'.into()));
+                    add(&mut ranges, &mut sets, &last);
                 }
             }
         }
-        let set = self.fold(&CharSet::from_code_points(ranges));
+        let (ranges, sets) = (CharSet::from_code_points(ranges), CharSet::from_code_points(sets));
+        // ECMA-262 asks for a member that is equal to the character (22.2.2.7.1), Python looks up
+        // the character's lower case.
+        let set = match self.flags.dialect {
+            Dialect::Ecma => self.fold(&ranges.union(&sets)),
+            Dialect::Python => self.fold(&ranges).union(&sets),
+        };
         Ok(self.chars(if is_negative { set.negate() } else { set }, start))
     }
 
@@ -54,7 +69,7 @@ impl Parser<'_> {
                     self.next();
                     Ok(Escaped::One(8))
                 }
-                Some(digit @ '1'..='9') => {
+                Some(digit @ '1'..='9') if !self.is_python() => {
                     let feature = format!("the octal escape `\\{digit}` in a class");
                     Err(unsupported(&feature, start))
                 }
@@ -65,9 +80,9 @@ impl Parser<'_> {
     }
 }
 
-fn add(ranges: &mut Vec<(u32, u32)>, item: &Escaped) {
+fn add(ranges: &mut Vec<(u32, u32)>, sets: &mut Vec<(u32, u32)>, item: &Escaped) {
     match item {
-        Escaped::One(code) => ranges.extend(of_code(*code, *code).ranges()),
-        Escaped::Set(set) => ranges.extend(set.ranges()),
+        Escaped::One(code) => ranges.push((*code, *code)),
+        Escaped::Set(set) => sets.extend(set.ranges()),
     }
 }

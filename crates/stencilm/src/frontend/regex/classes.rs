@@ -33,6 +33,22 @@ pub(crate) fn space() -> CharSet {
     ])
 }
 
+/// `\s` of Python: what `str.isspace` says.
+pub(crate) fn python_space() -> CharSet {
+    CharSet::new([
+        ('\t', '\r'),
+        ('\u{1C}', ' '),
+        ('\u{85}', '\u{85}'),
+        ('\u{A0}', '\u{A0}'),
+        ('\u{1680}', '\u{1680}'),
+        ('\u{2000}', '\u{200A}'),
+        ('\u{2028}', '\u{2029}'),
+        ('\u{202F}', '\u{202F}'),
+        ('\u{205F}', '\u{205F}'),
+        ('\u{3000}', '\u{3000}'),
+    ])
+}
+
 /// What `.` leaves out, and where lines end for `^` and `$`.
 pub(crate) fn line_terminators() -> CharSet {
     CharSet::of(['\n', '\r', '\u{2028}', '\u{2029}'])

@@ -1,8 +1,8 @@
 //! What a backslash means, outside a class and inside one.
 
 use crate::error::Error;
-use crate::frontend::regex::ast::Node;
-use crate::frontend::regex::classes::{digits, property, space, word};
+use crate::frontend::regex::Dialect;
+use crate::frontend::regex::ast::{Node, Side};
 use crate::frontend::regex::parse::{Parser, unsupported};
 use crate::grammar::CharSet;
 
@@ -22,10 +22,18 @@ impl Parser<'_> {
                 self.next();
                 Ok(self.word_edge(edge == 'B', start))
             }
-            Some(digit @ '1'..='9') => {
+            Some('A') if self.is_python() => {
+                self.next();
+                Ok(self.text_edge(Side::Behind, start))
+            }
+            Some('Z' | 'z') if self.is_python() => {
+                self.next();
+                Ok(self.text_edge(Side::Ahead, start))
+            }
+            Some(digit @ '1'..='9') if !self.is_python() || !self.is_octal(3) => {
                 Err(unsupported(&format!("the back-reference `\\{digit}`"), start))
             }
-            Some('k') => Err(unsupported("the back-reference `\\k`", start)),
+            Some('k') if !self.is_python() => Err(unsupported("the back-reference `\\k`", start)),
             _ => match self.character_escape(start)? {
                 Escaped::One(code) => Ok(self.folded(&of_code(code, code), start)),
                 // Already in both cases: folding the complement of a set again would be wrong.
@@ -41,36 +49,63 @@ impl Parser<'_> {
             return Err(Error::syntax("the pattern ends in a backslash", start));
         };
         let one = |c: char| Ok(Escaped::One(c.into()));
-        match c {
-            'd' => Ok(Escaped::Set(digits())),
-            'D' => Ok(Escaped::Set(digits().negate())),
-            's' => Ok(Escaped::Set(space())),
-            'S' => Ok(Escaped::Set(space().negate())),
-            'w' => Ok(Escaped::Set(self.fold(&word()))),
-            'W' => Ok(Escaped::Set(self.fold(&word()).negate())),
-            'p' | 'P' => self.property_escape(c == 'P', start),
-            't' => one('\t'),
-            'n' => one('\n'),
-            'v' => one('\u{B}'),
-            'f' => one('\u{C}'),
-            'r' => one('\r'),
-            '0' if self.peek().is_some_and(|next| next.is_ascii_digit()) => {
+        let dialect = self.flags.dialect;
+        match (c, dialect) {
+            ('d' | 'D' | 's' | 'S' | 'w' | 'W', _) => Ok(Escaped::Set(self.class(c))),
+            ('p' | 'P', Dialect::Ecma) => self.property_escape(c == 'P', start),
+            ('t', _) => one('\t'),
+            ('n', _) => one('\n'),
+            ('v', _) => one('\u{B}'),
+            ('f', _) => one('\u{C}'),
+            ('r', _) => one('\r'),
+            ('a', Dialect::Python) => one('\u{7}'),
+            ('0'..='7', Dialect::Python) => self.octal(start),
+            ('0', _) if self.peek().is_some_and(|next| next.is_ascii_digit()) => {
                 Err(Error::syntax("a digit cannot follow `\\0`: write `\\x00`", start))
             }
-            '0' => one('\0'),
-            'c' => match self.next() {
+            ('0', _) => one('\0'),
+            ('c', Dialect::Ecma) => match self.next() {
                 Some(letter) if letter.is_ascii_alphabetic() => {
                     Ok(Escaped::One(u32::from(letter) % 32))
                 }
                 _ => Err(Error::syntax("a letter has to follow `\\c`", start)),
             },
-            'x' => match self.hex(2) {
+            ('x', _) => match self.hex(2) {
                 Some(code) => Ok(Escaped::One(code)),
                 None => Err(Error::syntax("two hexadecimal digits have to follow `\\x`", start)),
             },
-            'u' => self.code_point(start),
-            c if c.is_ascii_alphanumeric() => Err(unknown_letter(c, start)),
-            c => one(c),
+            ('u', Dialect::Ecma) => self.code_point(start),
+            ('u', Dialect::Python) => match self.hex(4) {
+                Some(code) => Ok(Escaped::One(code)),
+                None => Err(Error::syntax("four hexadecimal digits have to follow `\\u`", start)),
+            },
+            ('U', Dialect::Python) => match self.hex(8) {
+                Some(code @ 0..=0x10_FFFF) => Ok(Escaped::One(code)),
+                _ => Err(Error::syntax("`\\U` needs a code point of eight digits", start)),
+            },
+            ('N', Dialect::Python) => {
+                Err(unsupported("a character by its name, `\\N{…}`; write `\\uXXXX`", start))
+            }
+            (c, _) if c.is_ascii_alphanumeric() => Err(unknown_letter(c, dialect, start)),
+            (c, _) => one(c),
+        }
+    }
+
+    /// Whether `count` octal digits come next.
+    fn is_octal(&self, count: usize) -> bool {
+        let digits = self.rest().bytes().take_while(|byte| matches!(byte, b'0'..=b'7'));
+        digits.take(count).count() == count
+    }
+
+    /// Up to three octal digits, of which the first was read.
+    fn octal(&mut self, start: usize) -> Result<Escaped, Error> {
+        let first = start + 1;
+        while self.at < first + 3 && self.is_octal(1) {
+            self.at += 1;
+        }
+        match u32::from_str_radix(&self.pattern[first..self.at], 8) {
+            Ok(code @ 0..=0o377) => Ok(Escaped::One(code)),
+            _ => Err(Error::syntax("an octal escape is at most `\\377`", start)),
         }
     }
 
@@ -123,10 +158,9 @@ impl Parser<'_> {
             let message = "a property is written in braces, for example `\\p{Letter}`";
             return Err(Error::syntax(message, start));
         };
-        let set = property(&name, self.at + 1)?;
+        let set = self.property(&name, is_negative, self.at + 1)?;
         self.at += name.len() + 2;
-        let set = if is_negative { set.negate() } else { set };
-        Ok(Escaped::Set(self.fold(&set)))
+        Ok(Escaped::Set(set))
     }
 }
 
@@ -135,16 +169,18 @@ pub(crate) fn of_code(low: u32, high: u32) -> CharSet {
     CharSet::from_code_points([(low, high)])
 }
 
-fn unknown_letter(c: char, start: usize) -> Error {
-    let instead = match c {
-        'A' => "; write `^`",
-        'Z' | 'z' => "; write `$`",
-        'h' => r"; write `[\t\p{Zs}]`",
-        'R' => r"; write `(?:\r\n|[\n\v\f\r\u0085\u2028\u2029])`",
-        'a' => r"; write `\x07`",
-        'e' => r"; write `\x1B`",
-        'Q' | 'E' => "; escape each character",
+fn unknown_letter(c: char, dialect: Dialect, start: usize) -> Error {
+    let instead = match (c, dialect) {
+        ('A', Dialect::Ecma) => "; write `^`",
+        ('Z' | 'z', Dialect::Ecma) => "; write `$`",
+        ('h', Dialect::Ecma) => r"; write `[\t\p{Zs}]`",
+        ('h', Dialect::Python) => r"; write `[ \t]`",
+        ('R', _) => r"; write `(?:\r\n|[\n\v\f\r\u0085\u2028\u2029])`",
+        ('a', _) => r"; write `\x07`",
+        ('e', _) => r"; write `\x1B`",
+        ('Q' | 'E', _) => "; escape each character",
+        ('p' | 'P', Dialect::Python) => "; write the class out",
         _ => "",
     };
-    Error::syntax(format!("`\\{c}` is no escape of ECMA-262{instead}"), start)
+    Error::syntax(format!("`\\{c}` is no escape of {}{instead}", dialect.name()), start)
 }

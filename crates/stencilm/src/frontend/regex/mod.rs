@@ -1,10 +1,13 @@
-//! Regular expressions: ECMA-262 with the `u` flag.
+//! Regular expressions: ECMA-262 with the `u` flag, and those of Python's `re`.
 //!
 //! In: a pattern. Out: an expression that matches exactly the texts that the pattern matches.
 //! Every construct that is regular is exact, look-around included; back-references are not
 //! regular and refused. Real patterns are often written for an engine without the `u` flag, so
 //! what Annex B of ECMA-262 allows and no other reading contradicts is allowed here too: `\-` and
 //! other escaped punctuation, `{`, `}` and `]` as themselves, `[\w-.]`, repeated look-aheads.
+//!
+//! The dialects share the parser, which asks [`RegexOptions::dialect`] where they differ; after it
+//! there is one kind of tree.
 
 mod algebra;
 mod ast;
@@ -13,7 +16,9 @@ mod bracket;
 mod classes;
 mod context;
 mod escape;
+mod flags;
 mod matrix;
+mod meaning;
 mod parse;
 mod prefix;
 mod rewrite;
@@ -29,15 +34,56 @@ use translate::Pass;
 
 pub use ast::{Kind, Look, Node, Side};
 
-/// The flags of a pattern. There are none by default.
+/// Whose regular expressions are meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// ECMA-262 with the `u` flag, the dialect of JSON Schema.
+    #[default]
+    Ecma,
+    /// The module `re` of Python, for `str`.
+    Python,
+}
+
+/// What a pattern is written in, and its flags. There are none by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "flags, each known by its letter")]
 pub struct RegexOptions {
+    /// Whose regular expressions are meant.
+    pub dialect: Dialect,
     /// Letters match in either case (`i`), by simple case folding.
     pub ignore_case: bool,
     /// `.` matches line terminators too (`s`).
     pub dot_all: bool,
     /// `^` and `$` match at the ends of lines too (`m`).
     pub multiline: bool,
+    /// `\w`, `\d`, `\s`, `\b` and the case of letters know ASCII only (`a`; Python).
+    pub ascii: bool,
+    /// Blanks mean nothing outside of classes, and `#` begins a comment (`x`; Python).
+    pub verbose: bool,
+}
+
+impl RegexOptions {
+    /// The options for a dialect and the letters of flags.
+    ///
+    /// ```
+    /// use stencilm::frontend::regex::{Dialect, RegexOptions};
+    ///
+    /// let options = RegexOptions::with_flags(Dialect::Python, "ix")?;
+    /// assert!(options.ignore_case && options.verbose);
+    /// # Ok::<(), String>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Says which letter is no flag of the dialect.
+    pub fn with_flags(dialect: Dialect, letters: &str) -> Result<Self, String> {
+        let mut options = Self { dialect, ..Self::default() };
+        for letter in letters.chars() {
+            if !options.set(letter, true) {
+                return Err(format!("`{letter}` is no flag of {}", dialect.name()));
+            }
+        }
+        Ok(options)
+    }
 }
 
 /// How a pattern meets a text.
@@ -77,18 +123,19 @@ pub fn parse(pattern: &str, options: RegexOptions, budget: &mut Budget) -> Resul
     parse::parse(pattern, options, budget).map(|root| Regex { root })
 }
 
-/// A grammar of one rule, `root`: the whole text matches `pattern`.
+/// A grammar of one rule, `root`: the texts that meet `pattern` as `mode` says.
 ///
 /// # Errors
 /// As [`parse`] and [`Regex::to_expr`].
 pub fn grammar(
     pattern: &str,
     options: RegexOptions,
+    mode: Mode,
     budget: &mut Budget,
 ) -> Result<RuleSet, Error> {
     let regex = parse(pattern, options, budget)?;
     let mut exprs = Exprs::default();
-    let body = regex.to_expr(&mut exprs, Spelling::Text, Mode::FullMatch, budget)?;
+    let body = regex.to_expr(&mut exprs, Spelling::Text, mode, budget)?;
     Ok(RuleSet::new(exprs, vec![("root".to_owned(), body)], RuleId(0)))
 }
 

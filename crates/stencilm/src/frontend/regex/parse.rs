@@ -2,10 +2,12 @@
 //!
 //! Recursion is as deep as the groups nest, which `Limits::nesting` bounds.
 
+use rustc_hash::FxHashSet;
+
 use crate::error::{Error, Location};
-use crate::frontend::regex::RegexOptions;
 use crate::frontend::regex::ast::{Kind, Look, Node, Side};
-use crate::frontend::regex::classes::{ignoring_case, line_terminators, word};
+use crate::frontend::regex::meaning::Meanings;
+use crate::frontend::regex::{Dialect, RegexOptions};
 use crate::grammar::{CharSet, UNBOUNDED};
 use crate::limits::Budget;
 
@@ -17,7 +19,17 @@ pub(crate) fn parse(
     if pattern.len() > budget.limits.source_bytes {
         return Err(Error::limit("source_bytes", budget.limits.source_bytes));
     }
-    let mut parser = Parser { pattern, at: 0, flags: options, depth: 0, looks: 0, budget };
+    let mut parser = Parser {
+        pattern,
+        at: 0,
+        flags: options,
+        depth: 0,
+        looks: 0,
+        names: FxHashSet::default(),
+        meanings: Meanings::default(),
+        budget,
+    };
+    parser.global_flags()?;
     let root = parser.choice()?;
     match parser.peek() {
         None => Ok(root),
@@ -33,10 +45,17 @@ pub(crate) struct Parser<'a> {
     pub(crate) flags: RegexOptions,
     depth: usize,
     looks: u32,
+    // The groups that have a name: in Python no two have the same.
+    names: FxHashSet<String>,
+    pub(crate) meanings: Meanings,
     budget: &'a mut Budget,
 }
 
 impl Parser<'_> {
+    pub(crate) fn is_python(&self) -> bool {
+        self.flags.dialect == Dialect::Python
+    }
+
     pub(crate) fn rest(&self) -> &str {
         &self.pattern[self.at..]
     }
@@ -72,7 +91,11 @@ impl Parser<'_> {
     fn sequence(&mut self) -> Result<Node, Error> {
         let start = self.at;
         let mut parts = Vec::new();
-        while !matches!(self.peek(), None | Some('|' | ')')) {
+        loop {
+            self.skip_unread()?;
+            if let None | Some('|' | ')') = self.peek() {
+                break;
+            }
             self.budget.tick()?;
             parts.push(self.term()?);
         }
@@ -93,19 +116,21 @@ impl Parser<'_> {
             return Err(Error::syntax("there is nothing to repeat here", start));
         }
         let atom = self.atom()?;
+        self.skip_unread()?;
         let quantifier_at = self.at;
         let Some((min, max)) = self.quantifier()? else {
             return Ok(atom);
         };
-        if !may_be_repeated(self.pattern, start) {
+        if !self.may_be_repeated(start) {
             return Err(Error::syntax("this condition cannot be repeated", quantifier_at));
         }
-        self.take("?");
+        let is_lazy = self.take("?");
+        if is_lazy || self.peek() != Some('+') {
+            self.skip_unread()?;
+        }
         match self.peek() {
-            Some('+') => {
-                return Err(unsupported("a possessive quantifier (`++`, `*+`, …)", self.at));
-            }
-            Some('*' | '?') => {
+            Some('+') if !is_lazy => return self.possessive(atom, (min, max), start),
+            Some('*' | '?' | '+') => {
                 return Err(Error::syntax("a quantifier cannot follow a quantifier", self.at));
             }
             Some('{') => {
@@ -118,6 +143,43 @@ impl Parser<'_> {
             _ => {}
         }
         Ok(Node::new(Kind::Repeat { body: Box::new(atom), min, max }, start..self.at))
+    }
+
+    /// `++`, `*+` and the like, at the second `+`: after one class, which leaves no choice but how
+    /// often, "as often as possible" is "and then no more, or the most".
+    fn possessive(
+        &mut self,
+        atom: Node,
+        (min, max): (u32, u32),
+        start: usize,
+    ) -> Result<Node, Error> {
+        let Kind::Chars(set) = atom.kind() else {
+            return Err(unsupported("a possessive quantifier (`++`, `*+`, …)", self.at));
+        };
+        if !self.is_python() {
+            return Err(unsupported("a possessive quantifier (`++`, `*+`, …)", self.at));
+        }
+        let set = set.clone();
+        self.take("+");
+        self.skip_unread()?;
+        if let Some('*' | '?' | '+') = self.peek() {
+            return Err(Error::syntax("a quantifier cannot follow a quantifier", self.at));
+        }
+        let span = start..self.at;
+        let repeat = |min, max| {
+            let body = Box::new(atom.clone());
+            Node::new(Kind::Repeat { body, min, max }, span.clone())
+        };
+        if min == max {
+            return Ok(repeat(min, max));
+        }
+        let no_more = self.look(Side::Ahead, true, set, start);
+        let fewer = repeat(min, if max == UNBOUNDED { max } else { max - 1 });
+        let fewer = Node::new(Kind::Seq(vec![fewer, no_more]), span.clone());
+        if max == UNBOUNDED {
+            return Ok(fewer);
+        }
+        Ok(Node::new(Kind::Choice(vec![fewer, repeat(max, max)]), span.clone()))
     }
 
     /// The counts of a quantifier, if one comes next; its `?` is left.
@@ -145,12 +207,14 @@ impl Parser<'_> {
             None => (text, None),
         };
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if low.is_empty() || !is_number(low) || !high.is_none_or(is_number) {
+        // `{,n}` is a count in Python only.
+        let may_begin = !low.is_empty() || (high.is_some() && self.is_python());
+        if !may_begin || !is_number(low) || !high.is_none_or(is_number) {
             return Ok(None);
         }
         let (low, high) = (low.to_owned(), high.map(str::to_owned));
         self.at += text.len() + 2;
-        let min = self.count(&low)?;
+        let min = if low.is_empty() { 0 } else { self.count(&low)? };
         let max = match high.as_deref() {
             None => min,
             Some("") => UNBOUNDED,
@@ -179,9 +243,10 @@ impl Parser<'_> {
         let start = self.at;
         match self.next() {
             Some('^') => Ok(self.line_edge(Side::Behind, start)),
+            Some('$') if self.is_python() && !self.flags.multiline => Ok(self.last_line_end(start)),
             Some('$') => Ok(self.line_edge(Side::Ahead, start)),
             Some('.') if self.flags.dot_all => Ok(self.chars(CharSet::any(), start)),
-            Some('.') => Ok(self.chars(line_terminators().negate(), start)),
+            Some('.') => Ok(self.chars(self.flags.line_terminators().negate(), start)),
             Some('[') => self.bracket(start),
             Some('\\') => self.escape(start),
             Some('(') => self.group(start),
@@ -200,14 +265,35 @@ impl Parser<'_> {
     }
 
     pub(crate) fn fold(&self, set: &CharSet) -> CharSet {
-        if self.flags.ignore_case { ignoring_case(set) } else { set.clone() }
+        if self.flags.ignore_case { self.flags.ignoring_case(set) } else { set.clone() }
     }
 
     /// `^` and `$`: on this side is no character, or a line terminator under the flag `m`.
     fn line_edge(&mut self, side: Side, start: usize) -> Node {
-        let within =
-            if self.flags.multiline { line_terminators().negate() } else { CharSet::any() };
+        let within = if self.flags.multiline {
+            self.flags.line_terminators().negate()
+        } else {
+            CharSet::any()
+        };
         self.look(side, true, within, start)
+    }
+
+    /// `\A` and `\Z` of Python: the text ends on this side.
+    pub(crate) fn text_edge(&mut self, side: Side, start: usize) -> Node {
+        self.look(side, true, CharSet::any(), start)
+    }
+
+    /// `$` of Python: here the text ends, or only a line feed is left.
+    fn last_line_end(&mut self, start: usize) -> Node {
+        let feed = self.flags.line_terminators();
+        let goes_on = self.chars(feed.negate(), start);
+        let feed = self.chars(feed, start);
+        let any = self.chars(CharSet::any(), start);
+        let feed_and_more = Node::new(Kind::Seq(vec![feed, any]), start..self.at);
+        let more = Node::new(Kind::Choice(vec![goes_on, feed_and_more]), start..self.at);
+        let id = self.next_look();
+        let look = Look { id, side: Side::Ahead, is_negative: true, body: Box::new(more) };
+        Node::new(Kind::Look(look), start..self.at)
     }
 
     /// A condition on the one character beside this place.
@@ -224,13 +310,21 @@ impl Parser<'_> {
 
     /// `\b`, or `\B` where it `is_negative`: words are on one side, or not.
     pub(crate) fn word_edge(&mut self, is_negative: bool, start: usize) -> Node {
-        let word = self.fold(&word());
+        let word = self.class('w');
         let sides = [false, true].map(|is_outside| {
             let before = self.look(Side::Behind, is_outside, word.clone(), start);
             let after = self.look(Side::Ahead, is_outside == is_negative, word.clone(), start);
             Node::new(Kind::Seq(vec![before, after]), start..self.at)
         });
-        Node::new(Kind::Choice(sides.into()), start..self.at)
+        let edge = Node::new(Kind::Choice(sides.into()), start..self.at);
+        if !is_negative || !self.is_python() {
+            return edge;
+        }
+        // Up to Python 3.13 `\B` does not hold in the empty text.
+        let sides =
+            [Side::Behind, Side::Ahead].map(|side| self.look(side, false, CharSet::any(), start));
+        let has_characters = Node::new(Kind::Choice(sides.into()), start..self.at);
+        Node::new(Kind::Seq(vec![edge, has_characters]), start..self.at)
     }
 
     /// What follows a `(`.
@@ -272,16 +366,8 @@ impl Parser<'_> {
                 return Ok(Some((side, is_negative)));
             }
         }
-        if self.take("<") {
-            self.name(start)?;
-            return Ok(None);
-        }
         if self.take(">") {
             return Err(unsupported("an atomic group `(?>…)`", start));
-        }
-        if self.rest().starts_with("P<") {
-            let message = "a named group is written `(?<name>…)`, without `P`";
-            return Err(Error::syntax(message, start));
         }
         if self.rest().starts_with("P=") {
             return Err(unsupported("a back-reference `(?P=…)`", start));
@@ -289,8 +375,27 @@ impl Parser<'_> {
         if self.rest().starts_with('(') {
             return Err(unsupported("a conditional group `(?(…)…)`", start));
         }
-        if self.rest().starts_with('#') {
-            return Err(Error::syntax("ECMA-262 has no comments `(?#…)`", start));
+        if self.is_python() {
+            if self.take("P<") {
+                self.name(start)?;
+                return Ok(None);
+            }
+            if self.rest().starts_with('<') {
+                let message = "a named group is written `(?P<name>…)` in Python, with a `P`";
+                return Err(Error::syntax(message, start));
+            }
+        } else {
+            if self.take("<") {
+                self.name(start)?;
+                return Ok(None);
+            }
+            if self.rest().starts_with("P<") {
+                let message = "a named group is written `(?<name>…)`, without `P`";
+                return Err(Error::syntax(message, start));
+            }
+            if self.rest().starts_with('#') {
+                return Err(Error::syntax("ECMA-262 has no comments `(?#…)`", start));
+            }
         }
         self.modifiers(start)?;
         Ok(None)
@@ -298,7 +403,8 @@ impl Parser<'_> {
 
     /// The name of a group and its `>`. It matters to back-references only.
     pub(crate) fn name(&mut self, start: usize) -> Result<(), Error> {
-        let is_start = |c: char| c.is_alphabetic() || c == '_' || c == '$';
+        let is_python = self.is_python();
+        let is_start = |c: char| c.is_alphabetic() || c == '_' || (c == '$' && !is_python);
         let name = self.rest().split_once('>').map(|(name, _)| name.to_owned());
         match name {
             Some(name)
@@ -306,52 +412,31 @@ impl Parser<'_> {
                     && name.chars().all(|c| is_start(c) || c.is_alphanumeric()) =>
             {
                 self.at += name.len() + 1;
+                if is_python && !self.names.insert(name.clone()) {
+                    let message = format!("two groups have the name `{name}`");
+                    return Err(Error::syntax(message, start));
+                }
                 Ok(())
             }
             _ => Err(Error::syntax("a group's name is letters and digits in `<…>`", start)),
         }
     }
 
-    /// `i-m:`, the flags of one group (ECMA-262, 2025).
-    fn modifiers(&mut self, start: usize) -> Result<(), Error> {
-        let mut is_on = true;
-        let mut seen = String::new();
-        loop {
-            let c = self.next();
-            match c {
-                Some('-') if is_on => is_on = false,
-                Some(':') if !seen.is_empty() => return Ok(()),
-                Some(')') if !seen.is_empty() => {
-                    let written = &self.pattern[start..self.at];
-                    let feature = format!("the inline flag `{written}`");
-                    return Err(unsupported(&feature, start));
-                }
-                Some(flag @ ('i' | 'm' | 's')) if !seen.contains(flag) => {
-                    seen.push(flag);
-                    match flag {
-                        'i' => self.flags.ignore_case = is_on,
-                        'm' => self.flags.multiline = is_on,
-                        _ => self.flags.dot_all = is_on,
-                    }
-                }
-                _ => {
-                    let message = "after `(?` comes `:`, `=`, `!`, `<=`, `<!`, `<name>`, or flags \
-                                   (`i`, `m`, `s`) and `:`";
-                    return Err(Error::syntax(message, start));
-                }
-            }
-        }
+    /// In ECMA-262 anchors and look-behind may not, a look-ahead may (Annex B.1.2); in Python
+    /// only anchors may not.
+    fn may_be_repeated(&self, start: usize) -> bool {
+        let piece = &self.pattern[start..];
+        let signs: &[&str] = if self.is_python() {
+            &["^", "$", "\\b", "\\B", "\\A", "\\Z", "\\z"]
+        } else {
+            &["^", "$", "\\b", "\\B", "(?<=", "(?<!"]
+        };
+        !signs.iter().any(|sign| piece.starts_with(sign))
     }
 }
 
 pub(crate) fn unsupported(feature: &str, offset: usize) -> Error {
     Error::unsupported(feature, Location::Offset(offset))
-}
-
-/// Anchors and look-behind may not; a look-ahead may (ECMA-262, Annex B.1.2).
-fn may_be_repeated(pattern: &str, start: usize) -> bool {
-    let piece = &pattern[start..];
-    !["^", "$", "\\b", "\\B", "(?<=", "(?<!"].iter().any(|sign| piece.starts_with(sign))
 }
 
 fn one_or(mut parts: Vec<Node>, wrap: fn(Vec<Node>) -> Kind, span: std::ops::Range<usize>) -> Node {
