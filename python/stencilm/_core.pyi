@@ -116,6 +116,7 @@ class Grammar:
     def ebnf(
         text: str,
         start: str = "root",
+        notation: str = "gbnf",
         limits: Limits | None = None,
         cancel: Cancel | None = None,
     ) -> Grammar: ...

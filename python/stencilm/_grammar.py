@@ -186,10 +186,19 @@ class Grammar:
         text: str,
         *,
         start: str = "root",
+        notation: Literal["gbnf", "w3c"] = "gbnf",
         limits: Limits | None = None,
         cancel: _core.Cancel | None = None,
     ) -> Grammar:
         """The texts of a grammar in EBNF or GBNF, from the rule `start`.
+
+        Args:
+            text: The grammar.
+            start: The rule that the whole text matches.
+            notation: `"gbnf"` as llama.cpp and XGrammar write it, `"w3c"` as the standards of the
+                W3C do.
+            limits: What it may cost.
+            cancel: Stops the work from another thread.
 
         Raises:
             GrammarSyntaxError: Not a grammar; `location` is a byte offset.
@@ -199,8 +208,10 @@ class Grammar:
         'ebnf'
         """
         with _whole_text(text):
-            core = _core.Grammar.ebnf(text, start, None if limits is None else limits._core, cancel)
-        return cls(core, "ebnf", text, {"start": start})
+            core_limits = None if limits is None else limits._core
+            core = _core.Grammar.ebnf(text, start, notation, core_limits, cancel)
+        options = {"start": start} if notation == "gbnf" else {"start": start, "notation": notation}
+        return cls(core, "ebnf", text, options)
 
     @classmethod
     def json(cls, **options: Any) -> Grammar:

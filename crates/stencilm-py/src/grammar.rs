@@ -1,6 +1,7 @@
 //! `Grammar`: what a text may be, before any vocabulary.
 
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
+use stencilm::frontend::ebnf::{self, Notation};
 use stencilm::frontend::json_schema::{
     self, Additional, Dialect, Escapes, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported,
     Whitespace,
@@ -83,16 +84,26 @@ impl Grammar {
 
     /// The texts of a grammar in EBNF or GBNF.
     #[staticmethod]
-    #[pyo3(signature = (text, start="root", limits=None, cancel=None))]
+    #[pyo3(signature = (text, start="root", notation="gbnf", limits=None, cancel=None))]
     fn ebnf(
         py: Python<'_>,
         text: &str,
         start: &str,
+        notation: &str,
         limits: Option<&Limits>,
         cancel: Option<&Cancel>,
     ) -> PyResult<Self> {
+        let notation = match notation {
+            "gbnf" => Notation::Gbnf,
+            "w3c" => Notation::W3c,
+            other => {
+                return Err(PyValueError::new_err(format!("notation cannot be {other:?}")));
+            }
+        };
         let mut budget = budget(limits, cancel);
-        Ok(Self(guarded_apart(py, || stencilm::from_ebnf(text, start, &mut budget))?))
+        Ok(Self(guarded_apart(py, || {
+            stencilm::from_rules(ebnf::parse_in(notation, text, start, &mut budget)?, &mut budget)
+        })?))
     }
 
     /// One of these texts.

@@ -88,12 +88,7 @@ impl CompiledGrammar {
     ) -> Result<Self, Error> {
         let special = grammar.rules.special_tokens();
         for name in &special {
-            if vocabulary.special_id(name).is_none() {
-                let message = format!(
-                    "the grammar names the token {name:?}, which is no special token of the vocabulary"
-                );
-                return Err(Error::vocabulary(message));
-            }
+            vocabulary.named(name).map_err(Error::vocabulary)?;
         }
         let first = open(&grammar.rules, grammar.start, &vocabulary, &store, limits)?;
         let current = Mutex::new(Arc::new(first));

@@ -31,7 +31,7 @@ pub use mask::store::{Store, StoreUse};
 pub use matcher::{Allowed, Matcher};
 pub use vocab::Vocabulary;
 
-use frontend::regex;
+use frontend::{ebnf, regex};
 use grammar::RuleSet;
 
 /// A grammar of rules that a person wrote: left recursion, rules that match nothing and parts
@@ -87,5 +87,5 @@ pub fn from_choice(texts: &[String], budget: &mut Budget) -> Result<Grammar, Err
 /// # Errors
 /// No such grammar, a construct that cannot be enforced, or a limit; with the byte offset.
 pub fn from_ebnf(text: &str, start: &str, budget: &mut Budget) -> Result<Grammar, Error> {
-    from_rules(frontend::ebnf::parse(text, start, budget)?, budget)
+    from_rules(ebnf::parse(text, start, budget)?, budget)
 }

@@ -21,9 +21,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("frontend", &["error", "limits", "number", "grammar", "residual"]),
 ];
 
-/// The same for the front ends: none knows of another, except for the patterns in schemas.
+/// The same for the front ends: none knows of another, except for the patterns in schemas and in
+/// grammars.
 const FRONT_ENDS: &[(&str, &[&str])] =
-    &[("regex", &[]), ("ebnf", &[]), ("json_schema", &["regex"])];
+    &[("regex", &[]), ("ebnf", &["regex"]), ("json_schema", &["regex"])];
 
 /// The core computes and nothing else; only its caller talks to the world.
 const CLOSED: &[&str] = &[

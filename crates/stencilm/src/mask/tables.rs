@@ -88,9 +88,10 @@ impl Tables {
         Err(self.residuals.cannot_spell())
     }
 
-    /// The id of a special token that the grammar names.
-    pub(crate) fn special_id(&self, name: TokenName) -> Option<u32> {
-        self.vocabulary.special_id(self.residuals.exprs.token_name(name))
+    /// The ids of the tokens that the grammar names so.
+    pub(crate) fn named_tokens(&self, name: TokenName) -> Vec<u32> {
+        let named = self.vocabulary.named(self.residuals.exprs.token_name(name));
+        named.map_or_else(|_| Vec::new(), |named| self.vocabulary.all_named(&named))
     }
 
     /// About how many bytes the tables hold.

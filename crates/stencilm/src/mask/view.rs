@@ -106,7 +106,7 @@ impl Tables {
         let mut specials = Vec::new();
         for &(name, rest, frame) in &closure.tokens {
             if self.residuals.completes(rest, of(frame, &frames))? {
-                specials.extend(self.special_id(name));
+                specials.extend(self.named_tokens(name));
             }
         }
         Ok(specials)

@@ -11,6 +11,7 @@ use std::sync::{Arc, PoisonError};
 
 use crate::compiled::{CompiledGrammar, Generation, Lineage};
 use crate::error::Error;
+use crate::grammar::Exprs;
 use crate::mask::Tables;
 use crate::matcher::known::{Choices, find_choices, known_choices};
 use crate::stack::{Exclusive, Frame, Shared, State, Stop};
@@ -411,26 +412,24 @@ impl Matcher {
         if is_stop && from.state.may_end {
             return Ok(Some(Step { has_stopped: true, ..from.clone() }));
         }
-        if let Some(bytes) = vocabulary.token_bytes(token).filter(|bytes| !bytes.is_empty()) {
-            let state = self.live_part(self.push_all(&from.state, bytes)?)?;
-            if !state.is_dead() {
-                return Ok(Some(Step::at(state)));
-            }
-        }
+        let bytes = vocabulary.token_bytes(token).filter(|bytes| !bytes.is_empty());
+        let mut state = match bytes {
+            Some(bytes) => self.push_all(&from.state, bytes)?,
+            None => State::default(),
+        };
         if self.compiled.names_special_tokens() {
-            let state = &from.state;
-            let state = self.exclusively(|tables| {
+            // A token that the grammar names by its number may be a text as well.
+            state = self.exclusively(|tables| {
                 let vocabulary = tables.vocabulary.clone();
-                state.push_special(&mut Exclusive(tables), |exprs, name| {
-                    vocabulary.special_id(exprs.token_name(name)) == Some(token)
-                })
+                let is_named = |exprs: &Exprs, name| {
+                    let named = vocabulary.named(exprs.token_name(name));
+                    named.is_ok_and(|named| vocabulary.is_among(&named, token))
+                };
+                from.state.push_special(&mut Exclusive(tables), is_named, &state)
             })?;
-            let state = self.live_part(state)?;
-            if !state.is_dead() {
-                return Ok(Some(Step::at(state)));
-            }
         }
-        Ok(None)
+        let state = self.live_part(state)?;
+        Ok((!state.is_dead()).then(|| Step::at(state)))
     }
 
     /// The state after `bytes`: with what is known already if that is enough, else learning.

@@ -390,13 +390,15 @@ impl State {
         state
     }
 
-    /// The state after a special token; dead if it may not come.
+    /// The state after a token that is named, beside the state where its text was `read`.
     pub(crate) fn push_special(
         &self,
         machine: &mut impl Machine,
         is_token: impl Fn(&Exprs, TokenName) -> bool,
+        read: &Self,
     ) -> Result<Self, Stop> {
         let mut closing = Closing::default();
+        let mut is_named = false;
         for item in &self.items {
             if !machine.exprs().has_leading_call(item.id) {
                 continue;
@@ -407,10 +409,24 @@ impl State {
                 if is_token(machine.exprs(), name) {
                     let link = frames.link(machine, frame)?;
                     closing.add(rest, link);
+                    is_named = true;
                 }
             }
         }
-        Ok(Self { text: self.text.clone(), ..closing.finish(machine)? })
+        if !is_named {
+            return Ok(read.clone());
+        }
+        for item in &read.items {
+            let id = machine.raise(item.id, read.excess)?;
+            closing.add(id, item.link.clone());
+        }
+        let state = closing.finish(machine)?;
+        let (name, text) = if read.is_dead() {
+            (NameSoFar::default(), self.text.clone())
+        } else {
+            (read.name.clone(), read.text.clone())
+        };
+        Ok(Self { name, text, may_end: state.may_end || read.may_end, ..state })
     }
 
     /// Whether a special token may come next.

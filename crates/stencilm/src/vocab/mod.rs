@@ -11,6 +11,7 @@ mod characters;
 mod file;
 mod indexed_trie;
 mod items;
+mod named;
 mod points;
 mod quoted;
 mod sieve;

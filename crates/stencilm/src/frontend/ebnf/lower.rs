@@ -3,16 +3,25 @@
 //! What stands below `&`, `-` and `~` must be regular: the rules that are called there are put in
 //! place of their calls, which only recursive rules resist.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Location};
 use crate::frontend::ebnf::tree::{Node, NodeId, Tree};
-use crate::grammar::{Expr, ExprId, Exprs, LiteralId, RuleId, RuleSet, Spelling};
+use crate::frontend::regex::Mode;
+use crate::grammar::{
+    CharSet, Expr, ExprId, Exprs, LiteralId, RuleId, RuleSet, Spelling, UNBOUNDED,
+};
 use crate::limits::Budget;
 
 /// From so many literals on, alternatives are one sorted list instead of a choice: a list is
 /// entered by its next byte, a choice member by member.
 const LIST_FROM: usize = 16;
+
+/// Of so many rules the names are compared with an unknown one.
+const MOST_NAMES: usize = 1_000;
+
+/// Longer names are not compared.
+const LONGEST_NAME: usize = 100;
 
 /// The rules of `tree`, whose text has `end` bytes.
 pub(crate) fn lower(
@@ -22,17 +31,29 @@ pub(crate) fn lower(
     budget: &mut Budget,
 ) -> Result<RuleSet, Error> {
     if let Some(rule) = tree.rules.iter().find(|rule| rule.body.is_none()) {
-        let hint = if rule.name.contains(['.', '-']) {
-            "; put blanks around `.` and `-` where they are no part of a name"
-        } else {
-            ""
+        let defined: FxHashSet<&str> =
+            tree.rules.iter().filter(|rule| rule.body.is_some()).map(|rule| &*rule.name).collect();
+        let is_joined = rule.name.contains(['.', '-'])
+            && rule.name.split(['.', '-']).any(|part| part.is_empty() || defined.contains(part));
+        let hint = match nearest(tree, &rule.name) {
+            _ if is_joined => {
+                "; put blanks around `.` and `-` where they are no part of a name".to_owned()
+            }
+            Some(known) => format!("; is `{known}` meant?"),
+            None => String::new(),
         };
         return Err(Error::syntax(format!("unknown rule `{}`{hint}", rule.name), rule.offset));
     }
     let mut order: Vec<usize> = (0..tree.rules.len()).collect();
-    order.sort_unstable_by_key(|&rule| tree.rules[rule].offset);
+    // Rules that a macro makes stand where it stands.
+    order.sort_unstable_by_key(|&rule| (tree.rules[rule].offset, rule));
     let Some(start) = order.iter().position(|&rule| *tree.rules[rule].name == *start) else {
-        return Err(Error::syntax(format!("there is no rule `{start}` to start with"), end));
+        let hint =
+            match nearest(tree, start).or_else(|| order.first().map(|&r| &*tree.rules[r].name)) {
+                Some(known) => format!("; is `{known}` meant?"),
+                None => String::new(),
+            };
+        return Err(Error::syntax(format!("there is no rule `{start}` to start with{hint}"), end));
     };
     let mut ids = vec![RuleId(0); order.len()];
     for (place, &rule) in order.iter().enumerate() {
@@ -55,6 +76,34 @@ pub(crate) fn lower(
         .filter_map(|rule| Some((rule.name.to_string(), lowering.plain[rule.body?])))
         .collect();
     Ok(RuleSet::new(lowering.exprs, rules, rule_id(start)))
+}
+
+/// The defined rule whose name differs from `name` in one or two letters, the nearest one.
+fn nearest<'t>(tree: &'t Tree, name: &str) -> Option<&'t str> {
+    // Among many rules looking for a name would cost more than reading them.
+    let known = tree.rules.iter().filter(|rule| rule.body.is_some()).take(MOST_NAMES);
+    let near = known.filter_map(|rule| {
+        let distance = distance(&rule.name, name);
+        (distance <= 2 && distance < name.len()).then_some((distance, &*rule.name))
+    });
+    near.min().map(|(_, name)| name)
+}
+
+/// How many bytes have to be changed, added or taken out.
+fn distance(left: &str, right: &str) -> usize {
+    if left.len().abs_diff(right.len()) > 2 || left.len() > LONGEST_NAME {
+        return usize::MAX;
+    }
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (place, byte) in left.bytes().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], place + 1);
+        for (at, other) in right.bytes().enumerate() {
+            let changed = corner + usize::from(byte != other);
+            corner = row[at + 1];
+            row[at + 1] = changed.min(corner + 1).min(row[at] + 1);
+        }
+    }
+    row[right.len()]
 }
 
 #[derive(Debug)]
@@ -83,7 +132,7 @@ impl Lowering<'_> {
             _ => {
                 let parts: Vec<ExprId> =
                     self.tree.parts(id).iter().map(|&part| self.plain[part]).collect();
-                Ok(self.build(id, &parts))
+                self.build(id, &parts, budget)
             }
         }
     }
@@ -114,7 +163,7 @@ impl Lowering<'_> {
                 needs.iter().filter_map(|need| self.flat.get(need).copied().flatten()).collect();
             let built = match self.tree.nodes[id] {
                 Node::Call(_) => parts[0],
-                _ => self.build(id, &parts),
+                _ => self.build(id, &parts, budget)?,
             };
             self.flat.insert(id, Some(built));
             todo.pop();
@@ -156,9 +205,27 @@ impl Lowering<'_> {
         Error::unsupported(feature, Location::Offset(offset))
     }
 
-    fn build(&mut self, id: NodeId, parts: &[ExprId]) -> ExprId {
+    fn build(
+        &mut self,
+        id: NodeId,
+        parts: &[ExprId],
+        budget: &mut Budget,
+    ) -> Result<ExprId, Error> {
         let exprs = &mut self.exprs;
-        match &self.tree.nodes[id] {
+        Ok(match &self.tree.nodes[id] {
+            Node::Regex(regex, is_in_json) => {
+                let texts = regex
+                    .to_expr(exprs, Spelling::Text, Mode::FullMatch, budget)
+                    .map_err(|error| error.moved_to(Location::Offset(self.tree.offsets[id])))?;
+                if *is_in_json {
+                    let inside = CharSet::new([('\0', '\u{1F}'), ('"', '"'), ('\\', '\\')]);
+                    let unescaped = exprs.chars(&inside.negate(), Spelling::Text);
+                    let unescaped = exprs.repeat(unescaped, 0, UNBOUNDED);
+                    exprs.and(&[texts, unescaped])
+                } else {
+                    texts
+                }
+            }
             Node::Literal(bytes) => exprs.bytes(bytes),
             Node::Chars(class, spelling) => exprs.chars(class, *spelling),
             Node::Bytes(set) => exprs.byte_set(set),
@@ -182,7 +249,7 @@ impl Lowering<'_> {
                 }
                 exprs.and(&members)
             }
-        }
+        })
     }
 }
 

@@ -23,7 +23,8 @@
 //! | `~a` | any text but those of `a` |
 //! | `[]` | nothing matches |
 //! | `[^]` | any character, as `.` |
-//! | `%token("<\|x\|>")`, `<think>` | one special token |
+//! | `%token("<\|x\|>")`, `<think>`, `!<think>` | one special token, any other token |
+//! | `<[42]>`, `<[1-5,7]>`, `<[^42]>`, `!<[42]>` | tokens by number |
 //! | `%bytes[\x80-\xFF]` | one byte |
 //! | `%raw"\xFF"` | these bytes: here `\xHH` is a byte |
 //! | `%json[a-z]` | a character inside a JSON string, in every spelling |
@@ -32,24 +33,42 @@
 //!
 //! `&`, `-` and `~` bind looser than a sequence (`~`: only its own operand) and tighter than `|`.
 //! Rules may be called below them if they are not recursive.
+//!
+//! The macros are xgrammar's (see `macros.rs`), and so are options of a rule: `name[lazy] ::= …`.
 
 mod escape;
 mod lower;
+mod macros;
+mod options;
 mod parser;
+mod substring;
 mod text;
 mod tree;
 
 use crate::error::Error;
 use crate::frontend::ebnf::parser::Parser;
+use crate::frontend::ebnf::text::Text;
 use crate::grammar::RuleSet;
 use crate::limits::Budget;
+
+/// How a grammar text is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notation {
+    /// As llama.cpp and xgrammar write it.
+    #[default]
+    Gbnf,
+    /// As the standards of the W3C write it: `#xNN`, no backslash escapes, `/* … */`, numbers before
+    /// productions, and `a - b` between two items.
+    W3c,
+}
 
 /// Reads a grammar; a whole text matches the rule `start`.
 ///
 /// ```
 /// use stencilm::{Budget, frontend::ebnf};
 ///
-/// let rules = ebnf::parse("root ::= root \"+\" n | n\nn ::= [0-9]+", "root", &mut Budget::default())?;
+/// let text = "root ::= root \"+\" n | n\nn ::= [0-9]+";
+/// let rules = ebnf::parse(text, "root", &mut Budget::default())?;
 /// assert_eq!(rules.rules.len(), 2);
 /// # Ok::<(), stencilm::Error>(())
 /// ```
@@ -58,9 +77,31 @@ use crate::limits::Budget;
 /// The text is no grammar (with the byte offset), asks for what cannot be exact, or needs more
 /// than `budget` allows.
 pub fn parse(text: &str, start: &str, budget: &mut Budget) -> Result<RuleSet, Error> {
+    parse_in(Notation::Gbnf, text, start, budget)
+}
+
+/// As [`parse`], in any notation.
+///
+/// ```
+/// use stencilm::{Budget, frontend::ebnf};
+///
+/// let text = "[1] Name ::= [A-Z] (Char - '-')* /* no hyphen */\n[2] Char ::= [#x20-#x7E]";
+/// let rules = ebnf::parse_in(ebnf::Notation::W3c, text, "Name", &mut Budget::default())?;
+/// assert_eq!(rules.rules.len(), 2);
+/// # Ok::<(), stencilm::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_in(
+    notation: Notation,
+    text: &str,
+    start: &str,
+    budget: &mut Budget,
+) -> Result<RuleSet, Error> {
     if text.len() > budget.limits.source_bytes {
         return Err(Error::limit("source_bytes", budget.limits.source_bytes));
     }
-    let tree = Parser::new(text, budget).run()?;
+    let tree = Parser::new(Text::new(text, notation), budget).run()?;
     lower::lower(&tree, start, text.len(), budget)
 }

@@ -2,6 +2,7 @@
 //!
 //! Open parentheses are a stack of our own, so that nesting costs no stack of the thread.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::error::{Error, Location};
@@ -10,17 +11,13 @@ use crate::frontend::ebnf::tree::{NamedRule, Node, NodeId, Tree};
 use crate::grammar::{CharSet, Spelling, UNBOUNDED};
 use crate::limits::Budget;
 
-/// xgrammar's macros, which look like calls.
-const MACROS: &[&str] =
-    &["TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken", "Regex", "Substring"];
-
 /// Reads one grammar text.
 #[derive(Debug)]
 pub(crate) struct Parser<'a> {
-    text: Text<'a>,
-    budget: &'a mut Budget,
-    tree: Tree,
-    rules: HashMap<&'a str, usize>,
+    pub(crate) text: Text<'a>,
+    pub(crate) budget: &'a mut Budget,
+    pub(crate) tree: Tree,
+    rules: HashMap<Cow<'a, str>, usize>,
 }
 
 /// A rule's body or a parenthesis that is not closed yet.
@@ -36,9 +33,19 @@ struct Group {
     operator: Option<(u8, usize)>,
 }
 
+/// In the notation of the W3C `-` binds tighter than a sequence, here looser: both agree about two
+/// items alone.
+const ONE_ITEM: &str = "`-` stands between two items: put parentheses around more";
+
+impl Group {
+    fn is_one_item(&self) -> bool {
+        self.parts.len() == 1 && self.operator.is_none()
+    }
+}
+
 impl<'a> Parser<'a> {
-    pub(crate) fn new(text: &'a str, budget: &'a mut Budget) -> Self {
-        Self { text: Text::new(text), budget, tree: Tree::default(), rules: HashMap::new() }
+    pub(crate) fn new(text: Text<'a>, budget: &'a mut Budget) -> Self {
+        Self { text, budget, tree: Tree::default(), rules: HashMap::new() }
     }
 
     /// Reads every rule.
@@ -51,8 +58,9 @@ impl<'a> Parser<'a> {
     }
 
     fn rule(&mut self) -> Result<(), Error> {
+        self.text.skip_number();
         let offset = self.text.at;
-        self.refuse_rule_options()?;
+        let options = self.text.rule_options();
         let Some(name) = self.text.defined_name() else {
             let name = self.text.name();
             let expected = if name.is_empty() {
@@ -67,9 +75,14 @@ impl<'a> Parser<'a> {
             return Err(Error::syntax(format!("the rule `{name}` is defined twice"), offset));
         }
         self.text.at += name.len();
+        let wishes = match options {
+            Some(written) => self.read_options(written)?,
+            None => Vec::new(),
+        };
         self.text.skip_blanks();
         self.text.take("::=");
         let body = self.body()?;
+        let body = self.with_options(body, &wishes, offset);
         self.tree.rules[rule].body = Some(body);
         self.tree.rules[rule].offset = offset;
         Ok(())
@@ -87,8 +100,13 @@ impl<'a> Parser<'a> {
                 unreachable!("the body's own group closes last, and ends the loop");
             };
             let is_end =
-                self.text.peek().is_none() || (self.text.is_line_start && self.begins_rule()?);
-            let item = match self.text.peek() {
+                self.text.peek().is_none() || (self.text.is_line_start && self.text.begins_rule());
+            let next = self.text.peek();
+            if let Some(sign) = next.filter(|sign| self.text.is_foreign(*sign)) {
+                let message = format!("the notation of the W3C has no `{}`", char::from(sign));
+                return Err(Error::syntax(message, offset));
+            }
+            let item = match next {
                 _ if is_end && depth > 1 => {
                     return Err(Error::syntax("this `(` is not closed", group.begin));
                 }
@@ -115,6 +133,9 @@ impl<'a> Parser<'a> {
                     self.text.take("|");
                     self.end_alternative(group)?;
                     continue;
+                }
+                Some(b'-') if self.text.is_w3c() && !group.is_one_item() => {
+                    return Err(Error::syntax(ONE_ITEM, offset));
                 }
                 Some(operator @ (b'&' | b'-')) => {
                     self.text.at += 1;
@@ -155,8 +176,11 @@ impl<'a> Parser<'a> {
             Some(b'%') => self.extension()?,
             Some(b'<') => Node::Token(self.angle_token()?),
             Some(b'!') if self.text.rest().starts_with("!<") => {
-                return Err(unsupported("any token but one, `!<…>`,", offset));
+                self.text.take("!");
+                let token = self.angle_token()?;
+                Node::Token(format!("!{token}").into())
             }
+            Some(b'#') => self.hex_character()?,
             Some(b'*' | b'+' | b'?' | b'{') => {
                 return Err(Error::syntax("nothing comes before this repetition", offset));
             }
@@ -170,24 +194,21 @@ impl<'a> Parser<'a> {
         let name = self.text.name();
         if name.is_empty() {
             let found = self.text.peek_char().unwrap_or(' ');
-            let hint = if self.text.rest().starts_with("//") || self.text.rest().starts_with("/*") {
-                "; a comment begins with `#`"
-            } else {
-                ""
-            };
+            let hint = self.text.comment_hint();
             return Err(Error::syntax(format!("unexpected `{found}`{hint}"), offset));
         }
         if self.text.defined_name().is_some() {
             let message = format!("the rule `{name}` must begin on a line of its own");
             return Err(Error::syntax(message, offset));
         }
-        let id = self.rule_id(name, offset)?;
         self.text.at += name.len();
         self.text.is_line_start = false;
-        if MACROS.contains(&name) && self.text.peek() == Some(b'(') {
-            return Err(unsupported(format!("the macro `{name}`"), offset));
+        if self.text.peek() == Some(b'(')
+            && let Some(node) = self.macro_call(name, offset)?
+        {
+            return Ok(node);
         }
-        Ok(Node::Call(id))
+        Ok(Node::Call(self.rule_id(name, offset)?))
     }
 
     /// `%name` and what belongs to it.
@@ -229,14 +250,27 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `#x41`, a character of the W3C's notation.
+    fn hex_character(&mut self) -> Result<Node, Error> {
+        let c = self.text.hex_character()?;
+        Ok(Node::Literal(c.to_string().into_bytes().into()))
+    }
+
     /// llama.cpp's `<think>`: a token by its text, which has the angle brackets.
     fn angle_token(&mut self) -> Result<Box<str>, Error> {
         let offset = self.text.at;
         let rest = self.text.rest();
-        if rest.starts_with("<[") {
-            return Err(unsupported("a token by its number, `<[…]>`,", offset));
-        }
         let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+        if let Some(inside) = line.strip_prefix("<[") {
+            let numbers = inside.split_once("]>").map_or("", |(numbers, _)| numbers);
+            if !is_list_of_numbers(numbers) {
+                let message = "tokens by number are written `<[42]>`, `<[1-5,7]>` or `<[^42]>`";
+                return Err(Error::syntax(message, offset));
+            }
+            self.text.at += numbers.len() + 4;
+            self.text.is_line_start = false;
+            return Ok(format!("<[{numbers}]>").into());
+        }
         let Some(end) = line.find('>').filter(|&end| end > 1) else {
             return Err(Error::syntax("this `<` begins no `<token>`", offset));
         };
@@ -255,7 +289,7 @@ impl<'a> Parser<'a> {
                 Some(b'*') => (0, UNBOUNDED),
                 Some(b'+') => (1, UNBOUNDED),
                 Some(b'?') => (0, 1),
-                Some(b'{') => self.counts()?,
+                Some(b'{') if !self.text.is_w3c() => self.counts()?,
                 _ => return Ok(item),
             };
             self.text.at += 1;
@@ -271,7 +305,15 @@ impl<'a> Parser<'a> {
         let min = self.count()?;
         self.text.skip_blanks();
         let is_range = self.text.take(",");
-        let max = if is_range { self.count()? } else { min };
+        self.text.skip_blanks();
+        // `{2,-1}` is how xgrammar prints `{2,}`.
+        let max = if is_range && self.text.take("-1") {
+            None
+        } else if is_range {
+            self.count()?
+        } else {
+            min
+        };
         self.text.skip_blanks();
         if self.text.peek() != Some(b'}') || (min.is_none() && max.is_none()) {
             let message = "a repetition is `{n}`, `{n,}`, `{,m}` or `{n,m}`";
@@ -302,30 +344,21 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether a definition begins here.
-    fn begins_rule(&self) -> Result<bool, Error> {
-        self.refuse_rule_options()?;
-        Ok(self.text.defined_name().is_some())
-    }
-
-    fn refuse_rule_options(&self) -> Result<(), Error> {
-        match self.text.rule_options() {
-            Some(options) => {
-                Err(unsupported(format!("the rule options `[{options}]`"), self.text.at))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn rule_id(&mut self, name: &'a str, offset: usize) -> Result<usize, Error> {
-        if let Some(&id) = self.rules.get(name) {
+    /// The rule of this name, called or defined at `offset`.
+    pub(crate) fn rule_id(
+        &mut self,
+        name: impl Into<Cow<'a, str>>,
+        offset: usize,
+    ) -> Result<usize, Error> {
+        let name = name.into();
+        if let Some(&id) = self.rules.get(&name) {
             return Ok(id);
         }
         let id = self.tree.rules.len();
         if id >= self.budget.limits.rules {
             return Err(Error::limit("rules", self.budget.limits.rules));
         }
-        self.tree.rules.push(NamedRule { name: name.into(), body: None, offset });
+        self.tree.rules.push(NamedRule { name: (*name).into(), body: None, offset });
         self.rules.insert(name, id);
         Ok(id)
     }
@@ -364,6 +397,9 @@ impl<'a> Parser<'a> {
             let message = format!("`{}` needs something on both sides", char::from(operator));
             return Err(Error::syntax(message, at));
         }
+        if self.text.is_w3c() && group.parts.len() > 1 {
+            return Err(Error::syntax(ONE_ITEM, group.operator.map_or(group.begin, |(_, at)| at)));
+        }
         let mut operand = self.sequence(group)?;
         if let Some((b'-', at)) = group.operator {
             operand = self.tree.add(Node::Not(operand), at);
@@ -397,6 +433,17 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn unsupported(feature: impl Into<String>, offset: usize) -> Error {
+/// `42`, `1-5,7`, `^42` or `*`.
+fn is_list_of_numbers(text: &str) -> bool {
+    let is_number =
+        |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_range = |range: &str| match range.split_once('-') {
+        Some((low, high)) => is_number(low) && is_number(high),
+        None => is_number(range),
+    };
+    text == "*" || text.strip_prefix('^').unwrap_or(text).split(',').all(is_range)
+}
+
+pub(crate) fn unsupported(feature: impl Into<String>, offset: usize) -> Error {
     Error::unsupported(feature, Location::Offset(offset))
 }

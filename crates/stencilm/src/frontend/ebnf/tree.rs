@@ -2,6 +2,7 @@
 //!
 //! Invariant: parts come before what they are part of, so one pass in order builds everything.
 
+use crate::frontend::regex::Regex;
 use crate::grammar::{ByteSet, CharSet, Spelling};
 
 /// A place in [`Tree::nodes`].
@@ -16,8 +17,11 @@ pub(crate) enum Node {
     Chars(Box<CharSet>, Spelling),
     /// One byte of a set.
     Bytes(Box<ByteSet>),
-    /// A special token.
+    /// A special token, or tokens by number.
     Token(Box<str>),
+    /// A regular expression for a whole text, of characters that a JSON string has unescaped if so
+    /// marked.
+    Regex(Box<Regex>, bool),
     /// A rule, as a place in [`Tree::rules`].
     Call(usize),
     /// One after the other.
@@ -71,6 +75,7 @@ impl Tree {
             | Node::Chars(..)
             | Node::Bytes(_)
             | Node::Token(_)
+            | Node::Regex(..)
             | Node::Call(_) => &[],
         }
     }

@@ -25,7 +25,7 @@ struct Key {
 
 impl RegexOptions {
     /// What `.` leaves out, and where lines end for `^` and `$`.
-    pub(crate) fn line_terminators(&self) -> CharSet {
+    pub(crate) fn line_terminators(self) -> CharSet {
         match self.dialect {
             Dialect::Ecma => line_terminators(),
             Dialect::Python => CharSet::of(['\n']),
@@ -33,10 +33,9 @@ impl RegexOptions {
     }
 
     /// The characters that are equal to one of `set` when case is ignored.
-    pub(crate) fn ignoring_case(&self, set: &CharSet) -> CharSet {
+    pub(crate) fn ignoring_case(self, set: &CharSet) -> CharSet {
         match self.dialect {
-            Dialect::Ecma => ignoring_case(set),
-            Dialect::Python if self.ascii => {
+            _ if self.ascii => {
                 let letters = set.ranges().iter().flat_map(|&(low, high)| {
                     // ASCII letters differ from their other case in one bit.
                     let part = |first: char, last: char| {
@@ -47,6 +46,7 @@ impl RegexOptions {
                 });
                 set.union(&CharSet::from_code_points(letters))
             }
+            Dialect::Ecma => ignoring_case(set),
             Dialect::Python => {
                 // Python compares lower-case letters, of which simple folding knows nothing: `İ`
                 // and `I` have the same, and `ı` has the same upper-case letter.

@@ -56,7 +56,8 @@ pub struct RegexOptions {
     pub dot_all: bool,
     /// `^` and `$` match at the ends of lines too (`m`).
     pub multiline: bool,
-    /// `\w`, `\d`, `\s`, `\b` and the case of letters know ASCII only (`a`; Python).
+    /// `\w`, `\d`, `\s`, `\b` and the case of letters know ASCII only (`a`; Python). In
+    /// ECMA-262, where all but the last do anyway, the case of letters.
     pub ascii: bool,
     /// Blanks mean nothing outside of classes, and `#` begins a comment (`x`; Python).
     pub verbose: bool,

@@ -129,7 +129,7 @@ impl Parser<'_> {
             self.skip_unread()?;
         }
         match self.peek() {
-            Some('+') if !is_lazy => return self.possessive(atom, (min, max), start),
+            Some('+') if !is_lazy => return self.possessive(&atom, (min, max), start),
             Some('*' | '?' | '+') => {
                 return Err(Error::syntax("a quantifier cannot follow a quantifier", self.at));
             }
@@ -149,7 +149,7 @@ impl Parser<'_> {
     /// often, "as often as possible" is "and then no more, or the most".
     fn possessive(
         &mut self,
-        atom: Node,
+        atom: &Node,
         (min, max): (u32, u32),
         start: usize,
     ) -> Result<Node, Error> {
