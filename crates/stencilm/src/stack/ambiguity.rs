@@ -23,6 +23,23 @@ impl Closing {
         self.reached.push((id, link));
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.reached.is_empty()
+    }
+
+    /// Adds what remains in another state.
+    pub(super) fn add_all(
+        &mut self,
+        machine: &mut impl Machine,
+        state: &State,
+    ) -> Result<(), Stop> {
+        for item in &state.items {
+            let id = machine.raise(item.id, state.excess())?;
+            self.add(id, item.link.clone());
+        }
+        Ok(())
+    }
+
     /// The state of all that was added.
     pub(super) fn finish(self, machine: &impl Machine) -> Result<State, Stop> {
         let exprs = machine.exprs();

@@ -398,7 +398,6 @@ impl State {
         read: &Self,
     ) -> Result<Self, Stop> {
         let mut closing = Closing::default();
-        let mut is_named = false;
         for item in &self.items {
             if !machine.exprs().has_leading_call(item.id) {
                 continue;
@@ -409,24 +408,17 @@ impl State {
                 if is_token(machine.exprs(), name) {
                     let link = frames.link(machine, frame)?;
                     closing.add(rest, link);
-                    is_named = true;
                 }
             }
         }
-        if !is_named {
+        if closing.is_empty() {
             return Ok(read.clone());
         }
-        for item in &read.items {
-            let id = machine.raise(item.id, read.excess)?;
-            closing.add(id, item.link.clone());
-        }
-        let state = closing.finish(machine)?;
-        let (name, text) = if read.is_dead() {
-            (NameSoFar::default(), self.text.clone())
-        } else {
-            (read.name.clone(), read.text.clone())
-        };
-        Ok(Self { name, text, may_end: state.may_end || read.may_end, ..state })
+        closing.add_all(machine, read)?;
+        let text = if read.is_dead() { &self.text } else { &read.text };
+        let mut state = closing.finish(machine)?;
+        state.may_end |= read.may_end;
+        Ok(Self { name: read.name.clone(), text: text.clone(), ..state })
     }
 
     /// Whether a special token may come next.
