@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 import sys
@@ -19,11 +20,21 @@ SEEDS = {
         r"(?=.*\d)(?=.*[A-Z]).{8,20}",
         r"\p{L}+\u{1F600}?[\x00-\x1f]",
     ],
+    "regex_python": [
+        r"(?aimsx) (?P<n> \d{,3} )++ # c",
+        r"\A(?i:ſ|[^\Wé])*?$(?<=\b\101)\Z",
+        r"(?#c)[]\-^]{2}(?!\B.)(?s-i:.)\U0001F600?",
+    ],
     "ebnf": [
         'root ::= root "+" num | num\nnum ::= [0-9]+',
         'root ::= "[" (root ("," root)*)? "]" # list\n',
         'root ::= a{2,4} b?\na ::= "x" | ""\nb ::= [^"\\\\\\n] b | "\\u00e9"',
         'root ::= ~("ab" .*) & [a-c]{1,6}',
+        'root ::= TagDispatch(("a", x), excludes=("b"), loop_after_dispatch=false)\nx ::= "c"',
+        'root[lazy, max_chars=4] ::= Regex("a[^b]+", flags="i", json_string=true) Substring("a", "b")',
+    ],
+    "ebnf_w3c": [
+        "[1] A ::= B? 'x' | (B - #x41)* /* c */\n[2a] B ::= [^#x9-#x20\\]+",
     ],
     "json_schema": [
         '{"type":"object","properties":{"a":{"type":"integer","minimum":-3,"maximum":1e2},'
@@ -36,7 +47,9 @@ SEEDS = {
 }
 MAKE: dict[str, Callable[..., stencilm.Grammar]] = {
     "regex": stencilm.Grammar.from_regex,
+    "regex_python": functools.partial(stencilm.Grammar.from_regex, dialect="python"),
     "ebnf": stencilm.Grammar.from_ebnf,
+    "ebnf_w3c": functools.partial(stencilm.Grammar.from_ebnf, notation="w3c", start="A"),
     "json_schema": stencilm.Grammar.from_json_schema,
 }
 LIMITS = stencilm.Limits(

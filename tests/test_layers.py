@@ -40,9 +40,10 @@ MAY_USE = {
     "core": {"vocabularies", "explaining"},
     "explaining": {"core"},
     "vocabularies": {"core"},
+    "grammars": {"core"},
     "sampling": {"core"},
     "integrations": {"core", "vocabularies", "sampling"},
-    "cli": {"core", "vocabularies", "sampling", "integrations"},
+    "cli": {"core", "grammars", "vocabularies", "sampling", "integrations"},
 }
 """Which part of the package may import which others. `core` is the files beside `__init__.py`; it
 reaches `vocabularies` and `explaining` inside of a function only. Nothing imports `cli`."""

@@ -1,7 +1,7 @@
 """What XGrammar answered in its own tests, for grammars in EBNF and for regular expressions.
 
-The answers lie beside the repository, `../shared/data`; where they do not, nothing is tested. Where we
-differ, `DIFFERENT` says why.
+The answers lie beside the repository, `../shared/data`; where they do not, nothing is tested.
+Where we differ, `DIFFERENT` says why.
 """
 
 from __future__ import annotations

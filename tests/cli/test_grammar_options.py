@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         (["--regex", "[ab]+"], "abba", "abc"),
         (["--regex", r"(?i)\A[ab]+\Z", "--dialect", "python"], "aBbA", "abc"),
         (["--ebnf", 'root ::= "x" root | "y"'], "xxy", "xx"),
+        (["--ebnf", "root ::= #x41 'b'", "--notation", "w3c"], "Ab", "A"),
+        (["--grammar", "semver"], "1.0.0-rc.1", "1.0"),
         (["--json"], '{"a": [1, null]}', '{"a": }'),
         (["--choice", "red,green"], "green", "gree"),
         (["--json", "--whitespace", "compact"], '{"a":1}', '{"a": 1}'),
@@ -115,3 +117,20 @@ def test_our_own_bug_has_a_code_of_its_own(run: Run, monkeypatch: pytest.MonkeyP
 
 def test_a_limit_has_a_code_of_its_own(run: Run) -> None:
     assert run("explain", "--regex", "(" * 5000 + "a" + ")" * 5000).code == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--json", "--dialect", "python"], "--dialect is for --regex"),
+        (["--json", "--notation", "w3c"], "--notation is for --ebnf"),
+        (["--regex", "a", "--dialect", "perl"], "ecma or python, not perl"),
+        (["--ebnf", 'root ::= "a"', "--notation", "iso"], "gbnf or w3c, not iso"),
+        (["--grammar", "cobol"], "--grammar is one of arithmetic, cron"),
+        (["--grammar", "sql", "--json"], "--grammar and --json are both grammars"),
+    ],
+)
+def test_options_that_fit_no_grammar(run: Run, options: list[str], message: str) -> None:
+    result = run("check", *options, stdin="1")
+    assert result.code == 2
+    assert message in " ".join(result.err.split())

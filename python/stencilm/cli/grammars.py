@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stencilm import Grammar, GrammarError
+from stencilm import Grammar, GrammarError, grammars
 
 from .console import Failure
 from .place import Place
@@ -49,6 +49,8 @@ def read_source(
     regex: str | None,
     dialect: str | None,
     ebnf: str | None,
+    notation: str | None,
+    ready: str | None,
     json_: bool,
     choice: str | None,
     pydantic: str | None,
@@ -64,6 +66,7 @@ def read_source(
         "--schema": schema,
         "--regex": regex,
         "--ebnf": ebnf,
+        "--grammar": ready,
         "--json": json_ or None,
         "--choice": choice,
         "--pydantic": pydantic,
@@ -76,23 +79,22 @@ def read_source(
             raise Failure(f"{option} is for --schema, --json and --pydantic")
     if dialect is not None and regex is None:
         raise Failure("--dialect is for --regex")
-    if dialect not in (None, "ecma", "python"):
-        raise Failure(f"--dialect is ecma or python, not {dialect}")
+    if notation is not None and ebnf is None:
+        raise Failure("--notation is for --ebnf")
     from_schema = _schema_reader(whitespace, escapes)
     if schema is not None:
         text = _read_file(schema, "schema")
         return _source("--schema", text, lambda: from_schema(text))
     if regex is not None:
-        is_python = dialect == "python"
-        return _source(
-            "--regex",
-            regex,
-            lambda: Grammar.from_regex(regex, dialect="python" if is_python else "ecma"),
-        )
+        return _source("--regex", regex, lambda: _regex(regex, dialect))
     if ebnf is not None:
         # Every rule has a ::=, hardly any file name.
         text = ebnf if "::=" in ebnf else _read_file(ebnf, "grammar")
-        return _source("--ebnf", text, lambda: Grammar.from_ebnf(text))
+        return _source("--ebnf", text, lambda: _ebnf(text, notation))
+    if ready is not None:
+        if ready not in grammars.names():
+            raise Failure(f"--grammar is one of {', '.join(grammars.names())}, not {ready}")
+        return _source("--grammar", None, lambda: grammars.by_name(ready))
     if json_:
         return _source("--json", None, lambda: from_schema(True))
     if choice is not None:
@@ -101,6 +103,22 @@ def read_source(
         model = _import_model(pydantic)
         return _source("--pydantic", None, lambda: from_schema(model))
     return None
+
+
+def _regex(pattern: str, dialect: str | None) -> Grammar:
+    match dialect or "ecma":
+        case "ecma" | "python" as known:
+            return Grammar.from_regex(pattern, dialect=known)
+        case other:
+            raise Failure(f"--dialect is ecma or python, not {other}")
+
+
+def _ebnf(text: str, notation: str | None) -> Grammar:
+    match notation or "gbnf":
+        case "gbnf" | "w3c" as known:
+            return Grammar.from_ebnf(text, notation=known)
+        case other:
+            raise Failure(f"--notation is gbnf or w3c, not {other}")
 
 
 def _source(kind: str, text: str | None, make: Callable[[], Grammar]) -> Source:

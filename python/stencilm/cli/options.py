@@ -66,6 +66,24 @@ class GrammarOptions:
             rich_help_panel=_PANEL,
         ),
     ] = None
+    notation: Annotated[
+        str | None,
+        typer.Option(
+            "--notation",
+            metavar="gbnf|w3c",
+            help="How --ebnf is written: as llama.cpp writes it (usual), or as the W3C does.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    ready: Annotated[
+        str | None,
+        typer.Option(
+            "--grammar",
+            metavar="NAME",
+            help="A ready grammar: sql, email, cron, … (? lists them).",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
     json_: Annotated[
         bool, typer.Option("--json", help="Any JSON value.", rich_help_panel=_PANEL)
     ] = False
@@ -110,6 +128,8 @@ class GrammarOptions:
             regex=self.regex,
             dialect=self.dialect,
             ebnf=self.ebnf,
+            notation=self.notation,
+            ready=self.ready,
             json_=self.json_,
             choice=self.choice,
             pydantic=self.pydantic,
@@ -126,7 +146,8 @@ class GrammarOptions:
         source = self.read_if_given()
         if source is None:
             raise Failure(
-                "give a grammar: --schema, --regex, --ebnf, --json, --choice or --pydantic"
+                "give a grammar: --schema, --regex, --ebnf, --grammar, --json, --choice, "
+                "or --pydantic"
             )
         return source
 

@@ -1,7 +1,7 @@
 """Grammars that are ready to use, of common languages and forms.
 
-Each function gives a `Grammar`; what it covers stands at the head of the file of its name, `sql.ebnf` and
-so on, and in the documentation. `names()` lists those that need no argument.
+Each function gives a `Grammar`; what it covers stands at the head of the file of its name,
+`sql.ebnf` and so on, and in the documentation. `names()` lists those that need no argument.
 
 >>> from stencilm import grammars
 >>> grammars.sql(tables={"users": ["id", "name"]}).kind
@@ -47,7 +47,17 @@ __all__ = [
 
 _ALONE = (
     *("arithmetic", "cron", "csv", "email", "graphql", "iso_date", "iso_datetime", "iso_time"),
-    *("json", "json_lines", "mermaid", "python_expression", "robot", "semver", "sql", "url", "yaml"),
+    *(
+        "json",
+        "json_lines",
+        "mermaid",
+        "python_expression",
+        "robot",
+        "semver",
+        "sql",
+        "url",
+        "yaml",
+    ),
 )
 
 
@@ -211,9 +221,7 @@ def sql(
     if wrong or not listed or not all(listed.values()):
         reason = f"{wrong[0]!r} is no name of one" if wrong else "each needs a column"
         raise ValueError(f"tables and columns: {reason}")
-    qualified = (
-        f'"{table}" "." ({_choice(columns)})' for table, columns in listed.items()
-    )
+    qualified = (f'"{table}" "." ({_choice(columns)})' for table, columns in listed.items())
     rules = {
         "table": _choice(listed),
         "column": _choice(dict.fromkeys(names[len(listed) :])),
@@ -282,9 +290,11 @@ def _read(
     text = (resources.files(__name__) / f"{name}.ebnf").read_text("utf-8")
     for rule, body in (rules or {}).items():
         line = f"{rule} ::= {body}\n"
-        text, count = re.subn(rf"^{rule} ::= .*\n", lambda _, line=line: line, text, flags=re.M)
-        if not count:
+        begin = re.search(rf"^{rule} ::= .*\n", text, flags=re.MULTILINE)
+        if begin is None:
             text += line
+        else:
+            text = text[: begin.start()] + line + text[begin.end() :]
     return Grammar.from_ebnf(text, start=start, limits=limits)
 
 
@@ -293,9 +303,7 @@ def _choice(texts: Iterable[str]) -> str:
 
 
 def _literal(text: str) -> str:
-    inside = "".join(
-        f"\\U{ord(c):08X}" if c in '\\"' or not c.isprintable() else c for c in text
-    )
+    inside = "".join(f"\\U{ord(c):08X}" if c in '\\"' or not c.isprintable() else c for c in text)
     return f'"{inside}"'
 
 
