@@ -28,6 +28,7 @@ from hypothesis import strategies as st  # noqa: E402
 
 from stencilm import (  # noqa: E402
     Grammar,
+    GrammarError,
     GrammarSyntaxError,
     LimitError,
     Limits,
@@ -36,6 +37,8 @@ from stencilm import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
+    from random import Random
+
     from conftest import Kit
 
 LIMITS = Limits(compile_time=2, search=20_000)
@@ -133,13 +136,16 @@ TEXTS = st.lists(st.text(LETTERS + "AbÉsSiIİςσK]{}#\a\0,", max_size=6), max_
 SHORT = ["".join(text) for size in range(3) for text in itertools.product(LETTERS, repeat=size)]
 
 
-@settings(
+usual = settings(
     max_examples=PAIRS,
     deadline=None,
     derandomize="STENCILM_REGEXES" not in os.environ,
     database=None,
     suppress_health_check=list(HealthCheck),
 )
+
+
+@usual
 @given(PATTERNS, st.sampled_from(["", "", "i", "m", "s", "x", "a", "aix"]), TEXTS)
 def test_random_patterns_mean_what_re_says(
     byte_kit: Kit, pattern: str, flags: str, texts: list[str]
@@ -160,6 +166,31 @@ def test_random_patterns_mean_what_re_says(
         # many situations apart: these are honest answers.
         with contextlib.suppress(UnsupportedError, LimitError):
             assert disagreement(byte_kit, pattern, flags, [*SHORT, *texts]) is None
+
+
+@usual
+@given(PATTERNS, st.randoms(use_true_random=False))
+def test_masks_allow_what_is_accepted(kit: Kit, pattern: str, random: Random) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            grammar = Grammar.from_regex(pattern, dialect="python", mode="search", limits=LIMITS)
+        except GrammarError:
+            return
+    matcher = kit.matcher(grammar)
+    for _ in range(4):
+        allowed = kit.allowed(matcher)
+        every = range(kit.vocabulary.size)
+        assert allowed == [token for token in every if matcher.fork().accept(token)], pattern
+        matcher.accept(random.choice(allowed))
+        if matcher.has_stopped():
+            return
+
+
+def test_ways_without_a_text_are_masked(kit: Kit) -> None:
+    """After a letter none may come that has a word's edge before it."""
+    matcher = kit.matcher(r"\w*(?<=\bA)")
+    assert kit.text(kit.allowed(matcher)) == b"A"
 
 
 # All characters.

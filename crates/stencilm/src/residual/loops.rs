@@ -81,16 +81,7 @@ impl Residuals {
             }
             Expr::Choice(list) => {
                 let members = self.exprs.list(list).to_vec();
-                let mut widest: Option<Loop> = None;
-                for member in members {
-                    let Some(found) = self.find_loop(member, fuel) else { continue };
-                    let is_wider =
-                        widest.as_ref().is_none_or(|best| found.class.len() > best.class.len());
-                    if found.max == UNBOUNDED && is_wider {
-                        widest = Some(found);
-                    }
-                }
-                widest
+                self.widest_loop(&members, fuel).map(|(_, found)| found)
             }
             Expr::And(list) => {
                 let members = self.exprs.list(list).to_vec();
@@ -109,6 +100,37 @@ impl Residuals {
             | Expr::Call(_)
             | Expr::Names { .. }
             | Expr::OtherName(_) => None,
+        }
+    }
+
+    fn widest_loop(&mut self, members: &[ExprId], fuel: &mut u32) -> Option<(ExprId, Loop)> {
+        let mut widest: Option<(ExprId, Loop)> = None;
+        for &member in members {
+            let Some(found) = self.find_loop(member, fuel) else { continue };
+            let is_wider =
+                widest.as_ref().is_none_or(|(_, best)| found.class.len() > best.class.len());
+            if found.max == UNBOUNDED && is_wider {
+                widest = Some((member, found));
+            }
+        }
+        widest
+    }
+
+    /// What is left of `id` however many characters of its loop came: of a choice at the beginning
+    /// the way that is the loop.
+    fn after_loop(&mut self, id: ExprId, fuel: &mut u32) -> Option<ExprId> {
+        *fuel = fuel.checked_sub(1)?;
+        match self.exprs.get(id) {
+            Expr::Seq(first, rest) => {
+                let left = self.after_loop(first, fuel)?;
+                Some(self.exprs.seq2(left, rest))
+            }
+            Expr::Choice(list) => {
+                let members = self.exprs.list(list).to_vec();
+                let (way, _) = self.widest_loop(&members, fuel)?;
+                self.after_loop(way, fuel)
+            }
+            _ => Some(id),
         }
     }
 
@@ -143,6 +165,18 @@ impl Residuals {
             });
         }
         let met = met?;
+        let mut left = Vec::with_capacity(members.len());
+        for &member in members {
+            left.push(self.after_loop(member, fuel)?);
+        }
+        if left != members {
+            // The ways that stay in the loop may have no text in common.
+            let left = self.exprs.and(&left);
+            let left = self.without_empty_parts(left).ok()?;
+            if left == self.exprs.nothing() {
+                return None;
+            }
+        }
         if refuses_many {
             return self.loop_before_refused(members, met);
         }
