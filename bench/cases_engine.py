@@ -24,6 +24,8 @@ class Stencilm:
             made = stencilm.Grammar.from_regex(grammar)
         elif format == "ebnf":
             made = stencilm.Grammar.from_ebnf(grammar)
+        elif format in ("lark", "lark_cfg"):
+            made = stencilm.Grammar.from_lark(grammar)
         else:
             raise NotImplementedError(format)
         compiled = self.compiler.compile(made)

@@ -36,6 +36,15 @@ SEEDS = {
     "ebnf_w3c": [
         "[1] A ::= B? 'x' | (B - #x41)* /* c */\n[2a] B ::= [^#x9-#x20\\]+",
     ],
+    "lark": [
+        'start: expr\nexpr: expr "+" NUM | NUM\nNUM: /[0-9]+/\n%ignore " "',
+        '%import common (INT, WS)\nstart: "[" _sep{INT, ","} "]"\n_sep{x, y}: x (y x)*\n%ignore WS',
+        'start: A~2..3 [b] /x|y/i -> z\nA.2: "a".."c" & ~"b"\n?b: "é"+ |\n',
+        'start: p::0x0\np::_: "" %if is_ones([0:2])\n  | "a" p::set_bit(0) %if bit_clear(0)\n'
+        '  | "b" p::set_bit(1) %if bit_clear(1)',
+        'start: a %lark { start: "x" A\n A: /a+/ }\na[suffix=";"]: /.*/',
+        'start: %regex {"substring_words": "ab aa ab"} "!"\n%extend start: "b"',
+    ],
     "json_schema": [
         '{"type":"object","properties":{"a":{"type":"integer","minimum":-3,"maximum":1e2},'
         '"b":{"$ref":"#"}},"required":["a"],"additionalProperties":{"type":"string"}}',
@@ -50,6 +59,7 @@ MAKE: dict[str, Callable[..., stencilm.Grammar]] = {
     "regex_python": functools.partial(stencilm.Grammar.from_regex, dialect="python"),
     "ebnf": stencilm.Grammar.from_ebnf,
     "ebnf_w3c": functools.partial(stencilm.Grammar.from_ebnf, notation="w3c", start="A"),
+    "lark": stencilm.Grammar.from_lark,
     "json_schema": stencilm.Grammar.from_json_schema,
 }
 LIMITS = stencilm.Limits(

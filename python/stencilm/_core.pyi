@@ -121,6 +121,14 @@ class Grammar:
         cancel: Cancel | None = None,
     ) -> Grammar: ...
     @staticmethod
+    def lark(
+        text: str,
+        start: str = "start",
+        meaning: str = "cfg",
+        limits: Limits | None = None,
+        cancel: Cancel | None = None,
+    ) -> Grammar: ...
+    @staticmethod
     def choice(texts: Sequence[str], limits: Limits | None = None) -> Grammar: ...
     def show(self, most: int = 200) -> str: ...
 

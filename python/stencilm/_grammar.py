@@ -32,7 +32,7 @@ class Grammar:
     __slots__ = ("_core", "_options", "kind", "source")
 
     kind: str
-    """The language it was written in: `json_schema`, `regex`, `ebnf` or `choice`."""
+    """The language it was written in: `json_schema`, `regex`, `ebnf`, `lark` or `choice`."""
     source: str
     """The text that it was made from."""
 
@@ -212,6 +212,39 @@ class Grammar:
             core = _core.Grammar.ebnf(text, start, notation, core_limits, cancel)
         options = {"start": start} if notation == "gbnf" else {"start": start, "notation": notation}
         return cls(core, "ebnf", text, options)
+
+    @classmethod
+    def from_lark(
+        cls,
+        text: str,
+        *,
+        start: str = "start",
+        meaning: Literal["cfg"] = "cfg",
+        limits: Limits | None = None,
+        cancel: _core.Cancel | None = None,
+    ) -> Grammar:
+        """The texts of a grammar in Lark's language, from the rule `start`.
+
+        Args:
+            text: The grammar.
+            start: The rule that a whole text matches.
+            meaning: `"cfg"` for a plain context-free grammar, in which every way of cutting a text
+                into terminals counts.
+            limits: What it may cost.
+            cancel: Stops the work from another thread.
+
+        Raises:
+            GrammarSyntaxError: Not a grammar; `location` is a byte offset.
+            UnsupportedError: Something that cannot be enforced exactly.
+            UnsatisfiableError: No text can match.
+
+        >>> Grammar.from_lark('start: "a" start | "b"').kind
+        'lark'
+        """
+        core_limits = None if limits is None else limits._core
+        with _whole_text(text):
+            core = _core.Grammar.lark(text, start, meaning, core_limits, cancel)
+        return cls(core, "lark", text, {"start": start, "meaning": meaning})
 
     @classmethod
     def json(cls, **options: Any) -> Grammar:

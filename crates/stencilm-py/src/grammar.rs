@@ -8,6 +8,8 @@ use stencilm::frontend::json_schema::{
 };
 use stencilm::frontend::regex::{self, RegexOptions};
 
+use stencilm::frontend::lark::Meaning;
+
 use crate::convert::{Cancel, Limits, budget, guarded, guarded_apart, vocabulary_error};
 
 /// What a text may be; see `stencilm.Grammar`.
@@ -104,6 +106,28 @@ impl Grammar {
         Ok(Self(guarded_apart(py, || {
             stencilm::from_rules(ebnf::parse_in(notation, text, start, &mut budget)?, &mut budget)
         })?))
+    }
+
+    /// The texts of a grammar in Lark's language.
+    #[staticmethod]
+    #[pyo3(signature = (text, start="start", meaning="cfg", limits=None, cancel=None))]
+    fn lark(
+        py: Python<'_>,
+        text: &str,
+        start: &str,
+        meaning: &str,
+        limits: Option<&Limits>,
+        cancel: Option<&Cancel>,
+    ) -> PyResult<Self> {
+        let meaning = match meaning {
+            "cfg" => Meaning::Cfg,
+            other => {
+                let message = format!("the meaning cannot be {other}");
+                return Err(pyo3::exceptions::PyValueError::new_err(message));
+            }
+        };
+        let mut budget = budget(limits, cancel);
+        Ok(Self(guarded_apart(py, || stencilm::from_lark(text, start, meaning, &mut budget))?))
     }
 
     /// One of these texts.

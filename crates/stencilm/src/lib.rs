@@ -89,3 +89,16 @@ pub fn from_choice(texts: &[String], budget: &mut Budget) -> Result<Grammar, Err
 pub fn from_ebnf(text: &str, start: &str, budget: &mut Budget) -> Result<Grammar, Error> {
     from_rules(ebnf::parse(text, start, budget)?, budget)
 }
+
+/// The texts of a grammar in Lark's language, from the rule `start`.
+///
+/// # Errors
+/// No such grammar, a construct that cannot be enforced, or a limit; with the byte offset.
+pub fn from_lark(
+    text: &str,
+    start: &str,
+    meaning: frontend::lark::Meaning,
+    budget: &mut Budget,
+) -> Result<Grammar, Error> {
+    from_rules(frontend::lark::parse(text, start, meaning, budget)?, budget)
+}

@@ -22,9 +22,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The same for the front ends: none knows of another, except for the patterns in schemas and in
-/// grammars.
-const FRONT_ENDS: &[(&str, &[&str])] =
-    &[("regex", &[]), ("ebnf", &["regex"]), ("json_schema", &["regex"])];
+/// grammars, and for the JSON inside of grammars.
+const FRONT_ENDS: &[(&str, &[&str])] = &[
+    ("regex", &[]),
+    ("ebnf", &["regex"]),
+    ("json_schema", &["regex"]),
+    ("lark", &["regex", "json_schema"]),
+];
 
 /// The core computes and nothing else; only its caller talks to the world.
 const CLOSED: &[&str] = &[

@@ -37,7 +37,7 @@ def check(
     Exits with 0 if it is, with 1 if not. The line end that editors put at a file's end is
     not judged, unless --exact.
     """
-    if file == "-" and "-" in (grammar.schema, grammar.ebnf):
+    if file == "-" and "-" in (grammar.schema, grammar.ebnf, grammar.lark):
         raise Failure("the grammar and the text cannot both come from stdin")
     source = grammar.read()
     text = _read(file)

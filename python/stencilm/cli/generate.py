@@ -63,7 +63,7 @@ def generate(
     source = grammar.read_if_given()
     if source is None and not free:
         raise Failure(
-            "give a grammar: --schema, --regex, --ebnf, --grammar, --json, --choice or --pydantic"
+            "give a grammar: --schema, --regex, --ebnf, --lark, --grammar, --json, --choice or --pydantic"
             " (or --free for none)"
         )
     path = model_path(model)

@@ -51,6 +51,7 @@ def read_source(
     ebnf: str | None,
     notation: str | None,
     ready: str | None,
+    lark: str | None,
     json_: bool,
     choice: str | None,
     pydantic: str | None,
@@ -67,6 +68,7 @@ def read_source(
         "--regex": regex,
         "--ebnf": ebnf,
         "--grammar": ready,
+        "--lark": lark,
         "--json": json_ or None,
         "--choice": choice,
         "--pydantic": pydantic,
@@ -95,6 +97,10 @@ def read_source(
         if ready not in grammars.names():
             raise Failure(f"--grammar is one of {', '.join(grammars.names())}, not {ready}")
         return _source("--grammar", None, lambda: grammars.by_name(ready))
+    if lark is not None:
+        # Every grammar has a rule, hardly any file name a colon.
+        text = lark if ":" in lark and not Path(lark).exists() else _read_file(lark, "grammar")
+        return _source("--lark", text, lambda: Grammar.from_lark(text))
     if json_:
         return _source("--json", None, lambda: from_schema(True))
     if choice is not None:

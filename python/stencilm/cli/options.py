@@ -66,6 +66,15 @@ class GrammarOptions:
             rich_help_panel=_PANEL,
         ),
     ] = None
+    lark: Annotated[
+        str | None,
+        typer.Option(
+            "--lark",
+            metavar="FILE|TEXT",
+            help="A grammar in Lark's language; it starts at the rule start.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
     notation: Annotated[
         str | None,
         typer.Option(
@@ -130,6 +139,7 @@ class GrammarOptions:
             ebnf=self.ebnf,
             notation=self.notation,
             ready=self.ready,
+            lark=self.lark,
             json_=self.json_,
             choice=self.choice,
             pydantic=self.pydantic,
@@ -146,7 +156,7 @@ class GrammarOptions:
         source = self.read_if_given()
         if source is None:
             raise Failure(
-                "give a grammar: --schema, --regex, --ebnf, --grammar, --json, --choice, "
+                "give a grammar: --schema, --regex, --ebnf, --lark, --grammar, --json, --choice, "
                 "or --pydantic"
             )
         return source

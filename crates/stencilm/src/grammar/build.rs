@@ -7,6 +7,9 @@ use crate::grammar::char_set::CharSet;
 use crate::grammar::expr::{Expr, ExprId, LiteralId, LiteralsId, Progress, RuleId, Spelling};
 use crate::grammar::json_text::{canonical, canonical_ascii};
 
+/// From so many literals on, a choice of many is a list.
+const LIST_FROM: usize = 16;
+
 impl Exprs {
     /// No text at all.
     #[must_use]
@@ -256,6 +259,25 @@ impl Exprs {
     /// Any of these.
     pub fn choice(&mut self, alternatives: &[ExprId]) -> ExprId {
         self.choice_within(alternatives, DEEPEST_FACTOR)
+    }
+
+    /// Any of these: where many are literals, as one sorted list of them. A list is entered by its
+    /// next byte, a choice member by member.
+    pub fn choice_of_many(&mut self, alternatives: &[ExprId]) -> ExprId {
+        let is_literal = |exprs: &Self, id: ExprId| match exprs.get(id) {
+            Expr::Bytes { literal, from: 0 } => Some(literal),
+            _ => None,
+        };
+        let literals: Vec<LiteralId> =
+            alternatives.iter().filter_map(|&id| is_literal(self, id)).collect();
+        if literals.len() < LIST_FROM {
+            return self.choice(alternatives);
+        }
+        let list = self.one_of_list(literals, Spelling::Text);
+        let mut members: Vec<ExprId> =
+            alternatives.iter().copied().filter(|&id| is_literal(self, id).is_none()).collect();
+        members.push(list);
+        self.choice(&members)
     }
 
     /// A choice that is factored no deeper than `depth`.

@@ -8,14 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::error::{Error, Location};
 use crate::frontend::ebnf::tree::{Node, NodeId, Tree};
 use crate::frontend::regex::Mode;
-use crate::grammar::{
-    CharSet, Expr, ExprId, Exprs, LiteralId, RuleId, RuleSet, Spelling, UNBOUNDED,
-};
+use crate::grammar::{CharSet, ExprId, Exprs, RuleId, RuleSet, Spelling, UNBOUNDED};
 use crate::limits::Budget;
-
-/// From so many literals on, alternatives are one sorted list instead of a choice: a list is
-/// entered by its next byte, a choice member by member.
-const LIST_FROM: usize = 16;
 
 /// Of so many rules the names are compared with an unknown one.
 const MOST_NAMES: usize = 1_000;
@@ -232,7 +226,7 @@ impl Lowering<'_> {
             Node::Token(name) => exprs.token(name),
             Node::Call(rule) => exprs.call(self.ids[*rule]),
             Node::Seq(_) => exprs.seq(parts),
-            Node::Choice(_) => choice(exprs, parts),
+            Node::Choice(_) => exprs.choice_of_many(parts),
             Node::Repeat(_, min, max) => exprs.repeat(parts[0], *min, *max),
             Node::Not(_) => {
                 let any = exprs.any_text(Spelling::Text);
@@ -251,24 +245,6 @@ impl Lowering<'_> {
             }
         })
     }
-}
-
-fn choice(exprs: &mut Exprs, alternatives: &[ExprId]) -> ExprId {
-    let whole = |exprs: &Exprs, id: ExprId| match exprs.get(id) {
-        Expr::Bytes { literal, from: 0 } => Some(literal),
-        _ => None,
-    };
-    let literals: Vec<LiteralId> = alternatives.iter().filter_map(|&id| whole(exprs, id)).collect();
-    if literals.len() < LIST_FROM {
-        return exprs.choice(alternatives);
-    }
-    let texts: Vec<Vec<u8>> =
-        literals.iter().map(|&literal| exprs.literal(literal).to_vec()).collect();
-    let list = exprs.one_of(texts.iter().map(Vec::as_slice));
-    let mut members: Vec<ExprId> =
-        alternatives.iter().copied().filter(|&id| whole(exprs, id).is_none()).collect();
-    members.push(list);
-    exprs.choice(&members)
 }
 
 fn rule_id(rule: usize) -> RuleId {

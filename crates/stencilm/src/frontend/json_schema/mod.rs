@@ -68,6 +68,7 @@ use crate::limits::Budget;
 use rules::SchemaRules;
 use schemas::Schemas;
 
+pub(crate) use document::{Document, Node as JsonNode};
 pub use options::{
     Additional, Dialect, Escapes, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported,
     Whitespace,

@@ -1,0 +1,215 @@
+//! The texts of terminals, as expressions.
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, Location};
+use crate::frontend::lark::literals;
+use crate::frontend::lark::names::Names;
+use crate::frontend::lark::substring;
+use crate::frontend::lark::tree::{Definition, Node, NodeId, Tree};
+use crate::grammar::{CharSet, Expr, ExprId, Exprs, Spelling};
+use crate::limits::Budget;
+
+/// Makes the expressions of terminals; each piece once.
+#[derive(Debug)]
+pub(crate) struct Terminals<'a> {
+    tree: &'a Tree,
+    names: &'a Names,
+    /// The arena.
+    pub(crate) exprs: Exprs,
+    /// Rules that terminals need of their own: the rests of long lists of pieces.
+    pub(crate) rules: substring::Rules,
+    /// What a piece is; `None` while its parts are made.
+    made: FxHashMap<NodeId, Option<ExprId>>,
+}
+
+impl<'a> Terminals<'a> {
+    /// None yet. The rules that they need get numbers from `first_rule` on.
+    pub(crate) fn new(tree: &'a Tree, names: &'a Names, first_rule: usize) -> Self {
+        Self {
+            tree,
+            names,
+            exprs: Exprs::default(),
+            rules: substring::Rules::new(first_rule),
+            made: FxHashMap::default(),
+        }
+    }
+
+    /// Whether there is time, and room for more expressions.
+    pub(crate) fn check(&self, budget: &mut Budget) -> Result<(), Error> {
+        budget.tick()?;
+        let allowed = budget.limits.expressions;
+        if self.exprs.len() > allowed { Err(Error::limit("expressions", allowed)) } else { Ok(()) }
+    }
+
+    /// The texts of a named terminal.
+    pub(crate) fn named(
+        &mut self,
+        definition: &Definition,
+        budget: &mut Budget,
+    ) -> Result<ExprId, Error> {
+        match definition.body {
+            Some(body) => self.node(body, budget),
+            None => Err(declared(definition)),
+        }
+    }
+
+    /// The texts of a rule that ends as soon as it can.
+    pub(crate) fn lazy(
+        &mut self,
+        definition: &Definition,
+        budget: &mut Budget,
+    ) -> Result<ExprId, Error> {
+        let Some(body) = definition.body else {
+            return Err(declared(definition));
+        };
+        let texts = self.node(body, budget)?;
+        let Some(end) = definition.attributes.end else {
+            return Ok(self.shortest(texts));
+        };
+        if matches!(&self.tree.nodes[end], Node::Literal(text, _) if text.is_empty()) {
+            return Ok(texts);
+        }
+        let ending = self.node(end, budget)?;
+        if !definition.attributes.hides_end {
+            let whole = self.exprs.seq2(texts, ending);
+            return Ok(self.shortest(whole));
+        }
+        // The first end in a text and the one behind it must not share bytes, or taking the end
+        // away from the whole is not the same as looking for it inside.
+        let is_plain = match self.exprs.get(ending) {
+            Expr::Bytes { literal, from: 0 } => !has_border(self.exprs.literal(literal)),
+            _ => false,
+        };
+        if !is_plain {
+            let feature = "a `stop` that is more than one literal, or that may overlap itself,";
+            return Err(Error::unsupported(feature, Location::Offset(self.tree.offsets[end])));
+        }
+        let any = self.exprs.any_text(Spelling::Text);
+        let stopped = self.exprs.seq(&[texts, ending, any]);
+        Ok(self.exprs.minus(texts, stopped))
+    }
+
+    /// The texts that have no other one at their beginning.
+    fn shortest(&mut self, texts: ExprId) -> ExprId {
+        let one = self.exprs.chars(&CharSet::any(), Spelling::Text);
+        let any = self.exprs.any_text(Spelling::Text);
+        let longer = self.exprs.seq(&[texts, one, any]);
+        self.exprs.minus(texts, longer)
+    }
+
+    /// The texts of a piece in which no rule is called.
+    pub(crate) fn node(&mut self, root: NodeId, budget: &mut Budget) -> Result<ExprId, Error> {
+        let mut todo = vec![root];
+        while let Some(&id) = todo.last() {
+            self.check(budget)?;
+            if let Some(Some(_)) = self.made.get(&id) {
+                todo.pop();
+                continue;
+            }
+            let needs = self.needs(id)?;
+            let open = todo.len();
+            for &need in &needs {
+                match self.made.get(&need) {
+                    Some(Some(_)) => {}
+                    Some(None) => return Err(self.recursive(id)),
+                    None => todo.push(need),
+                }
+            }
+            if todo.len() > open {
+                self.made.insert(id, None);
+                continue;
+            }
+            let parts: Vec<ExprId> =
+                needs.iter().filter_map(|need| self.made.get(need).copied().flatten()).collect();
+            let built = self.build(id, &parts, budget)?;
+            self.made.insert(id, Some(built));
+            todo.pop();
+        }
+        Ok(self.made.get(&root).copied().flatten().unwrap_or_else(|| self.exprs.nothing()))
+    }
+
+    /// What must be made before this piece.
+    fn needs(&self, id: NodeId) -> Result<Vec<NodeId>, Error> {
+        let offset = self.tree.offsets[id];
+        match &self.tree.nodes[id] {
+            Node::Name(name) => {
+                let found = self.names.find(name).map(|it| &self.names.definitions[it]);
+                match found {
+                    Some(it) if it.name.is_terminal() => match it.body {
+                        Some(body) => Ok(vec![body]),
+                        None => Err(declared(it)),
+                    },
+                    _ => {
+                        let feature =
+                            format!("the rule `{}` inside `&`, `~` or a lazy rule", name.text);
+                        Err(Error::unsupported(feature, Location::Offset(offset)))
+                    }
+                }
+            }
+            Node::Template(..) | Node::Numbered(..) | Node::If(..) => Err(Error::unsupported(
+                "a template or a rule with a number inside `&`, `~` or a lazy rule",
+                Location::Offset(offset),
+            )),
+            Node::Special(_) | Node::Schema(_) | Node::Inner(_) => Err(Error::unsupported(
+                "a special token, `%json` or `%lark` inside `&`, `~` or a lazy rule",
+                Location::Offset(offset),
+            )),
+            _ => Ok(self.tree.parts(id).to_vec()),
+        }
+    }
+
+    fn recursive(&self, id: NodeId) -> Error {
+        let name = match &self.tree.nodes[id] {
+            Node::Name(name) => &*name.text,
+            _ => "",
+        };
+        let message = format!("the terminal `{name}` contains itself; only rules may do that");
+        Error::syntax(message, self.tree.offsets[id])
+    }
+
+    fn build(
+        &mut self,
+        id: NodeId,
+        parts: &[ExprId],
+        budget: &mut Budget,
+    ) -> Result<ExprId, Error> {
+        let offset = self.tree.offsets[id];
+        let exprs = &mut self.exprs;
+        Ok(match &self.tree.nodes[id] {
+            Node::Literal(text, false) => exprs.text(text, Spelling::Text),
+            Node::Literal(text, true) => literals::either_case(text, exprs, budget)?,
+            Node::Pattern(source, flags) => {
+                literals::pattern(source, flags, offset, exprs, budget)?
+            }
+            Node::Range(low, high) => exprs.chars(&CharSet::new([(*low, *high)]), Spelling::Text),
+            Node::Substring(pieces) => self.rules.any_run(pieces, exprs, budget)?,
+            Node::Name(_) => parts[0],
+            Node::Seq(_) => exprs.seq(parts),
+            Node::Choice(_) => exprs.choice_of_many(parts),
+            Node::Repeat(_, min, max) => exprs.repeat(parts[0], *min, *max),
+            Node::Not(_) => {
+                let any = exprs.any_text(Spelling::Text);
+                exprs.minus(any, parts[0])
+            }
+            Node::And(_) => exprs.and(parts),
+            Node::Template(..)
+            | Node::Numbered(..)
+            | Node::Special(_)
+            | Node::Schema(_)
+            | Node::Inner(_)
+            | Node::If(..) => exprs.nothing(),
+        })
+    }
+}
+
+fn declared(definition: &Definition) -> Error {
+    let name = &definition.name.text;
+    let feature = format!("the terminal `{name}`, which is declared and has no text of its own,");
+    Error::unsupported(feature, Location::Offset(definition.offset))
+}
+
+/// Whether some beginning of a text is its end too.
+fn has_border(text: &[u8]) -> bool {
+    (1..text.len()).any(|length| text.starts_with(&text[text.len() - length..]))
+}

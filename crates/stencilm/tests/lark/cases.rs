@@ -1,0 +1,72 @@
+//! Cases of the `lark` package and of llguidance, where they are at hand.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use stencilm::frontend::lark::Meaning;
+
+use crate::Engine;
+
+/// Cases that are not as their authors say, and why.
+const OTHERWISE: &[(&str, &str)] = &[
+    ("llg-lark-4298bc73", "max_tokens is refused by name"),
+    ("llg-lark-3039f216", "capture is refused by name"),
+    ("llg-lark-99953069", "capture is refused by name"),
+    ("llg-lark-9e0d9726", "a rule with seven counters has 50^7 numbers: a limit"),
+    ("lark_cfg-332d1588", "a conditional group is refused by name"),
+];
+
+#[test]
+fn cases_of_others() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let (mut right, mut wrong) = (0, Vec::new());
+    for name in ["cases-dev.jsonl.gz", "cases-llguidance-dev.jsonl.gz", "cases-lark-dev.jsonl.gz"] {
+        let Ok(unpacked) = Command::new("gzip").arg("-dc").arg(folder.join(name)).output() else {
+            println!("skipped: no gzip");
+            return;
+        };
+        for line in String::from_utf8_lossy(&unpacked.stdout).lines() {
+            if !line.contains("\"format\": \"lark") {
+                continue;
+            }
+            let case: Value = serde_json::from_str(line).expect("JSON lines");
+            let meaning = match case["format"].as_str() {
+                Some("lark" | "lark_cfg") => Meaning::Cfg,
+                _ => continue,
+            };
+            let id = case["id"].as_str().unwrap_or("");
+            match judge(&case, meaning) {
+                Ok(()) => right += 1,
+                Err(_) if OTHERWISE.iter().any(|(known, _)| *known == id) => {}
+                Err(why) => wrong.push(format!("{id}: {why}")),
+            }
+        }
+    }
+    if right == 0 {
+        println!("skipped: no cases beside the project");
+    }
+    assert!(wrong.is_empty(), "{right} are right, {} are not:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn judge(case: &Value, meaning: Meaning) -> Result<(), String> {
+    let grammar = case["grammar"].as_str().expect("a text");
+    let engine = Engine::new(grammar, meaning);
+    if case["note"].as_str().is_some_and(|note| note.starts_with("[MUST-ERROR]")) {
+        return if engine.is_err() { Ok(()) } else { Err("must be refused".to_owned()) };
+    }
+    let engine = match engine {
+        // Not every grammar has something to embed yet.
+        Err(error) if error.to_string().contains("`%json`") => return Err("embeds JSON".to_owned()),
+        other => other.map_err(|error| error.to_string())?,
+    };
+    for (key, expected) in [("accept", true), ("reject", false)] {
+        for text in case[key].as_array().into_iter().flatten() {
+            let text = text.as_str().expect("a text");
+            if engine.accepts(text) != expected {
+                return Err(format!("{key} {:?}", text.chars().take(60).collect::<String>()));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! The Lark front end: what it accepts and refuses, its errors, and what the `lark` package and
+//! llguidance answered.
+
+mod cases;
+#[path = "../ebnf/spans.rs"]
+mod spans;
+
+use std::sync::Arc;
+
+use stencilm::frontend::lark::{self, Meaning};
+use stencilm::{
+    Budget, CompiledGrammar, Error, ErrorKind, Limits, Location, Matcher, Store, Vocabulary,
+};
+
+use crate::spans::accepts;
+
+/// A grammar as the engine runs it, over single bytes.
+pub(crate) struct Engine(Arc<CompiledGrammar>);
+
+impl Engine {
+    pub(crate) fn new(text: &str, meaning: Meaning) -> Result<Self, Error> {
+        let grammar = stencilm::from_lark(text, "start", meaning, &mut Budget::default())?;
+        let bytes: Vec<[u8; 1]> = (0..=u8::MAX).map(|byte| [byte]).collect();
+        let vocabulary = Vocabulary::new(bytes.iter().map(Some).chain([None]), [], [256])?;
+        let store = Arc::new(Store::new(16 << 20));
+        let limits = Limits::default();
+        Ok(Self(Arc::new(CompiledGrammar::new(&grammar, Arc::new(vocabulary), store, limits)?)))
+    }
+
+    pub(crate) fn accepts(&self, text: &str) -> bool {
+        let mut matcher = Matcher::new(self.0.clone());
+        let tokens = text.bytes().map(u32::from).chain([256]);
+        tokens.into_iter().all(|token| matcher.accept(token).expect("no limit"))
+    }
+}
+
+/// The grammar's texts, as the engine sees them and by a textbook algorithm.
+#[track_caller]
+fn check(grammar: &str, accepted: &[&str], refused: &[&str]) {
+    let set = lark::parse(grammar, "start", Meaning::Cfg, &mut Budget::default())
+        .unwrap_or_else(|error| panic!("{grammar}: {error}"));
+    let engine =
+        Engine::new(grammar, Meaning::Cfg).unwrap_or_else(|error| panic!("{grammar}: {error}"));
+    let texts = accepted.iter().map(|it| (it, true)).chain(refused.iter().map(|it| (it, false)));
+    for (text, expected) in texts {
+        assert_eq!(accepts(&set, text), expected, "{grammar} and {text:?}: it reads as\n{set}");
+        assert_eq!(engine.accepts(text), expected, "{grammar} and {text:?}");
+    }
+}
+
+#[track_caller]
+fn check_error(grammar: &str, offset: usize, message: &str) {
+    let error = stencilm::from_lark(grammar, "start", Meaning::Cfg, &mut Budget::default())
+        .expect_err(grammar);
+    assert!(error.to_string().contains(message), "{grammar}: {error}");
+    assert_eq!(error.location(), &Location::Offset(offset), "{grammar}: {error}");
+}
+
+#[test]
+fn rules_and_terminals() {
+    check(
+        "start: \"a\" b\nb: /[xy]+/ | C~2\nC: \"c\" D?\nD: \"d\"",
+        &["axy", "acdc"],
+        &["a", "ac"],
+    );
+    check("start: a | \"b\"\n  | \"c\"\n\na: \"x\"", &["x", "b", "c"], &["", "xb"]);
+    check("start: (\"a\" | \"b\")~2..3 [\"c\"]", &["ab", "bbac"], &["a", "aaaa", "abcc"]);
+    check("start: \"a\"{2} \"b\"{,1} \"c\"{1,}", &["aac", "aabccc"], &["ac", "aabb", "aa"]);
+    check("start: \"a\"..\"c\" \"\\u03b1\"..\"ω\"", &["bλ"], &["dλ", "bx"]);
+    check("start: \"ab\"i \"c\"", &["aBc", "ABc"], &["abC"]);
+    check("!start: _x | y -> z\n_x: \"1\"\n?y.2: \"2\"", &["1", "2"], &["3"]);
+    check("start: start \"+\" start | \"n\" // left\n# and right", &["n+n+n"], &["n+", "+n"]);
+    check("start: a? | \"b\"\na: ", &["", "b"], &["a"]);
+    check("start: X y-z\nX.-2: \"x\"\ny-z: \"y\"->w", &["xy"], &["x"]);
+    check("\u{FEFF}start: \\\n  \"a\"", &["a"], &[""]);
+    check("start:\n  \"a\"\n  \"b\"", &["ab"], &["a"]);
+}
+
+#[test]
+fn escapes() {
+    check(r#"start: "\"\\\n" "\x41\u00e9\U0001F600" "\d""#, &["\"\\\nAé😀\\d"], &[]);
+    check(r"start: /\// /\U0001F600/ /[^\\\/]/", &["/😀a"], &["/😀/"]);
+    check("start: /  a # one\n  [ #] b /x", &["a b", "a#b"], &["ab"]);
+    check("start: /a.b/s /A/i", &["a\nba"], &["abA"]);
+}
+
+#[test]
+fn ignored_texts_come_between_terminals() {
+    let list = "start: \"[\" WORD (\",\" WORD)* \"]\"\nWORD: \"a\"..\"z\"+\n%ignore \" \"\n%ignore /#.*\\n/";
+    let list = list.replace("\"z\"+", "\"z\"");
+    check(&list, &["[a,b]", "  [ a  , b ] ", "[a #x\n,b]#\n"], &["[a b]", "[a,b] #"]);
+    check("start: AB\nAB: \"a\" \"b\"\n%ignore \" \"", &["ab", " ab "], &["a b"]);
+    check("start: (\"a\"?)~2\n%ignore \"-\"", &["", "-", "-a--a-"], &["aaa"]);
+    check(
+        "%llguidance {\"ignore_once\": true}\nstart: \"a\" \"b\"\n%ignore \" \"",
+        &["a b"],
+        &["a  b"],
+    );
+    check(
+        "%llguidance {\"allow_initial_skip\": false}\nstart: \"a\" \"b\"\n%ignore \" \"",
+        &["a b "],
+        &[" ab"],
+    );
+}
+
+#[test]
+fn templates() {
+    let list =
+        "start: \"[\" _sep{NUMBER, \",\"} \"]\"\n_sep{item, by}: item (by item)*\nNUMBER: /\\d+/";
+    check(list, &["[1,23]"], &["[]", "[1,]"]);
+    check("start: a{b}\na{t}: t{\"a\"}\nb{x}: x \"!\"", &["a!"], &["a"]);
+    check("start: p{p{\"x\"}}\np{x}: \"(\" x \")\"", &["((x))"], &["(x)"]);
+    check("start: l{\"a\"} l{B}\nl{x}: x | x l{x}\nB: \"b\"", &["aabb"], &["a", "ba"]);
+}
+
+#[test]
+fn the_library() {
+    let number = "%import common.SIGNED_NUMBER -> N\nstart: N\nDIGIT: \"x\"";
+    check(number, &["1", "-1.5e+3", ".5", "+1."], &["e5", "x", "."]);
+    check(
+        "%import common (ESCAPED_STRING, WS)\nstart: ESCAPED_STRING+\n%ignore WS",
+        &["\"a\\\"b\" \"\""],
+        &["\"a\"b\"", "\"\\\"", "\"\n\""],
+    );
+    check("start: C\n%import common.C_COMMENT -> C", &["/**/", "/* * / **/"], &["/*/", "/**/*/"]);
+    let binary = "start: INT\n%import common (INT, DIGIT)\n%override DIGIT: \"0\" | \"1\"";
+    check(binary, &["0110"], &["12"]);
+    let octal = "start: INT\n%import common (INT, DIGIT)\n%extend DIGIT: \"x\"";
+    check(octal, &["12x"], &["a"]);
+    check(
+        "%import python (LONG_STRING, DEC_NUMBER)\nstart: LONG_STRING | DEC_NUMBER",
+        &["r\"\"\"a\"\"b\n\\\"\"\"\"", "1_000", "0_0"],
+        &["01", "\"\"\"a\"\"\"\"", "1_"],
+    );
+    check(
+        "start: a\na: \"x\"\n%extend a: \"y\"\n%override a: \"z\" | a \"!\"",
+        &["z!"],
+        &["x", "y"],
+    );
+}
+
+#[test]
+fn conjunctions_and_complements() {
+    check("start: A\nA: /[a-z]+/ & ~(/.*/ \"x\" /.*/)", &["abc"], &["axb", "", "A"]);
+    check("start: /[ab]+/ & ~\"ab\" | \"c\"", &["a", "c"], &["ab", "d"]);
+    check_error("start: a & \"b\"\na: \"b\"", 7, "the rule `a` inside");
+}
+
+#[test]
+fn lazy_rules_end_as_soon_as_they_can() {
+    check("start: a \"x\"\na[lazy]: /[^;]*;+/", &["ab;x"], &["ab;;x", "abx"]);
+    check(
+        "start: a b\na[suffix=\"<end>\"]: /(?:.|\\n)*/\nb: /.*/",
+        &["<end>", "a<end>b<end>"],
+        &["a<en"],
+    );
+    check("start: a \"!\"\na[stop=\"<end>\"]: /.*/", &["a<en!", "!"], &["a<end>!"]);
+    check("start: a\na[stop=\"\"]: /.*/", &["", "abc"], &["\n"]);
+    check_error("start: a\na[stop=/b+/]: /.*/", 16, "a `stop` that is more");
+    check_error("start: a\na[capture]: /.*/", 11, "the attribute `capture`");
+}
+
+#[test]
+fn runs_of_pieces() {
+    let words = r#"start: "<" %regex {"substring_words": "one two, one three"} ">""#;
+    check(words, &["<>", "<two, one>", "< three>"], &["<wo>", "<one,>", "<one one>"]);
+    check(
+        r#"start: %regex {"substring_chars": "abcbc"}"#,
+        &["", "bcb", "cbc", "abcbc"],
+        &["ac", "cc"],
+    );
+    check(
+        r#"start: A
+A: %regex {"substring_chunks": ["aa", "", "b", "aa"]}"#,
+        &["aab", "baa", "aa"],
+        &["a", "aaaa"],
+    );
+}
+
+#[test]
+fn rules_with_numbers() {
+    let permutations = "start: p::0x0\np::_: \"\" %if is_ones([0:3])\n | \"a\" p::set_bit(0) %if bit_clear(0)\n \
+                        | \"b\" p::set_bit(1) %if bit_clear(1)\n | \"c\" p::set_bit(2) %if bit_clear(2)";
+    check(permutations, &["abc", "cab"], &["", "ab", "aab", "abca"]);
+    let counted = "start: a::3\na::_: \"x\" a::decr(_) %if gt(_, 0)\n | \"!\" %if or(is_zeros(_), not(lt(_, 3)))";
+    check(counted, &["xxx!", "!"], &["x!", "xxxx!"]);
+}
+
+#[test]
+fn grammars_inside() {
+    check(
+        "start: \"a\" b \"c\"\nb: %lark {\n start: A+\n A: \"x\" \"y\"\n %ignore \"-\"\n}\n%ignore \" \"",
+        &["a-xy-xy-  c", "axyc"],
+        &["axy -c", "a- xyc"],
+    );
+    check("start: %lark { start: \"foo\" | \"Bar\" }", &["foo", "Bar"], &["bar"]);
+}
+
+#[test]
+fn errors_say_what_would_be_right() {
+    check_error("start: nmae\nname: \"a\"", 7, "unknown rule `nmae`; did you mean `name`?");
+    check_error("start: NUM", 7, "unknown terminal `NUM`");
+    check_error("start: \"a\"\nstart: \"b\"", 11, "the rule `start` is defined twice");
+    check_error("begin: \"a\"", 10, "there is no rule `start`");
+    check_error("start: (\"a\"\nb: \"x\"", 7, "this `(` is not closed");
+    check_error("start: \"a\")", 10, "this `)` closes nothing");
+    check_error("start: (\"a\"]", 11, "`]` is not what closes `(`");
+    check_error("start: \"a", 7, "this string is not closed");
+    check_error("start: /a", 7, "this regular expression is not closed");
+    check_error("start: 'a'", 7, "double quotes");
+    check_error("start: \"a\"~3..2", 11, "from 3 to 2 times is never");
+    check_error("start: * \"a\"", 7, "nothing comes before");
+    check_error("start: a:\n", 8, "a `:` follows the name");
+    check_error("start \"a\"", 6, "`:` after the name");
+    check_error("Start: \"a\"", 0, "in both cases");
+    check_error("start: A\nA: b\nb: \"x\"", 12, "the rule `b` inside of the terminal `A`");
+    check_error("start: A\nA: B\nB: \"x\" A", 21, "the terminal `A` contains itself");
+    check_error("start: a{\"x\"}\na{x, y}: x y", 7, "has 2 parameters");
+    check_error("%import common.WROD\nstart: \"a\"", 15, "did you mean `WORD`?");
+    check_error("%import comon.WORD\nstart: \"a\"", 0, "there is no grammar `comon`");
+    check_error("%import .file.WORD\nstart: \"a\"", 8, "importing from a file");
+    check_error("start: _INDENT\n%declare _INDENT", 24, "which is declared");
+    check_error("start: /(?<=a/", 8, "");
+    check_error("start: /a/l", 7, "locale");
+    check_error("%extend a: \"b\"\nstart: \"a\"", 8, "there is no rule `a` before this");
+    check_error("start: @other", 7, "`@`");
+    check_error("start: a\na[foo=1]: /b/", 11, "there is no attribute `foo`");
+    check_error("start: <[1-2]>", 7, "tokens by number");
+    check_error("start: <[2-1]>", 7, "empty");
+    check_error("start: a\na::_: \"b\"", 7, "has a number");
+    check_error("start: \"a\" %if true", 11, "`%if` stands at the end");
+    check_error("start: %json {\"a\": 1", 13, "inside this JSON");
+}
+
+#[test]
+fn a_language_without_texts_is_an_error() {
+    for grammar in ["start: start \"a\"", "start: A\nA: \"a\" & \"b\""] {
+        let error = stencilm::from_lark(grammar, "start", Meaning::Cfg, &mut Budget::default())
+            .expect_err(grammar);
+        assert!(matches!(error.kind(), ErrorKind::Unsatisfiable { .. }), "{grammar}: {error}");
+    }
+}
