@@ -7,6 +7,7 @@ mod spans;
 
 use std::sync::Arc;
 
+use proptest::prelude::*;
 use stencilm::frontend::lark::{self, Meaning};
 use stencilm::{
     Budget, CompiledGrammar, Error, ErrorKind, Limits, Location, Matcher, Store, Vocabulary,
@@ -44,6 +45,17 @@ fn check(grammar: &str, accepted: &[&str], refused: &[&str]) {
     let texts = accepted.iter().map(|it| (it, true)).chain(refused.iter().map(|it| (it, false)));
     for (text, expected) in texts {
         assert_eq!(accepts(&set, text), expected, "{grammar} and {text:?}: it reads as\n{set}");
+        assert_eq!(engine.accepts(text), expected, "{grammar} and {text:?}");
+    }
+}
+
+/// The same for what embeds other grammars.
+#[track_caller]
+fn check_engine(grammar: &str, accepted: &[&str], refused: &[&str]) {
+    let engine =
+        Engine::new(grammar, Meaning::Cfg).unwrap_or_else(|error| panic!("{grammar}: {error}"));
+    let texts = accepted.iter().map(|it| (it, true)).chain(refused.iter().map(|it| (it, false)));
+    for (text, expected) in texts {
         assert_eq!(engine.accepts(text), expected, "{grammar} and {text:?}");
     }
 }
@@ -197,6 +209,20 @@ fn grammars_inside() {
 }
 
 #[test]
+fn schemas_inside() {
+    let call = "start: \"f(\" json \")\"\njson: %json {\"type\": \"array\", \"items\": {\"type\": \"integer\"}}";
+    check_engine(call, &["f([])", "f([1, 2])"], &["f()", "f([1,])", "f({})"]);
+    let two = "start: (%json {\"const\": {\"a\": 1}} | %json {\"const\": [2]})+\n%ignore \" \"";
+    check_engine(two, &["{\"a\":1} [2][2]"], &["{\"a\":2}"]);
+    let compact =
+        "start: %json {\"type\": \"array\", \"x-guidance\": {\"whitespace_flexible\": false}}";
+    check_engine(compact, &["[1,[]]"], &["[1, 2]"]);
+    check_error("start: %json {\"type\": 3}", 13, "in this schema at `/type`");
+    check_error("start: %json {a}", 14, "");
+    check_error("start: %json {\"x-guidance\": {\"foo\": 1}}", 13, "there is no option `foo`");
+}
+
+#[test]
 fn errors_say_what_would_be_right() {
     check_error("start: nmae\nname: \"a\"", 7, "unknown rule `nmae`; did you mean `name`?");
     check_error("start: NUM", 7, "unknown terminal `NUM`");
@@ -238,5 +264,68 @@ fn a_language_without_texts_is_an_error() {
         let error = stencilm::from_lark(grammar, "start", Meaning::Cfg, &mut Budget::default())
             .expect_err(grammar);
         assert!(matches!(error.kind(), ErrorKind::Unsatisfiable { .. }), "{grammar}: {error}");
+    }
+}
+
+/// Runs `work` on the smallest stack that the crate promises to need.
+fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(work);
+    thread.expect("a thread").join().expect("no panic");
+}
+
+#[test]
+fn hostile_grammars_are_errors_or_cheap() {
+    on_a_small_stack(|| {
+        let deep = 100_000;
+        let many: Vec<String> = (0..20_000).map(|n| format!("r{n}: r{} \"a\"", n + 1)).collect();
+        let terminals: Vec<String> =
+            (0..2_000).map(|n| format!("T{n}: T{} \"a\"", n + 1)).collect();
+        let sources = [
+            (format!("start: {}\"a\"{}", "(".repeat(deep), ")".repeat(deep)), ""),
+            (format!("start: {}\"a\"{}", "[".repeat(deep), "]".repeat(deep)), ""),
+            (format!("start: {}", "(".repeat(deep)), "is not closed"),
+            (format!("start: {}\"a\"", "~".repeat(deep)), "nesting"),
+            (format!("start: \"a\"{}", "?*+".repeat(deep)), ""),
+            (format!("start: \"{}\"", "\\x41".repeat(deep)), ""),
+            (format!("start: /{}/", "(a".repeat(deep)), "nesting"),
+            (format!("start: {}", "\"a\" | ".repeat(deep)), ""),
+            (format!("start: a{}{}\na{{x}}: x", "{a".repeat(deep), "}".repeat(deep)), "rules"),
+            (format!("start: {}", "%lark { start: ".repeat(deep)), "is not closed"),
+            (format!("start: %json {}", "[".repeat(deep)), "ends inside this JSON"),
+            (format!("start: r::0\nr::_: \"a\" %if {}true", "not(".repeat(deep)), "nesting"),
+            (format!("start: r0\n{}\nr20000: \"b\"", many.join("\n")), ""),
+            (format!("start: T0\n{}\nT2000: \"b\"", terminals.join("\n")), ""),
+            ("start: a{b}\na{x}: a{a{x}} | \"a\"\nb: \"b\"".to_owned(), "rules"),
+            ("start: r::0\nr::_: \"a\" r::incr(_) | \"b\"".to_owned(), "rules"),
+            ("start: \"a\"~0..2000000000".to_owned(), ""),
+            ("start: \"a\"~0..99999999999999999999".to_owned(), "repeat"),
+            (format!("start: %regex {{\"substring_chars\": \"{}\"}}", "abcab".repeat(5_000)), ""),
+            ("%".repeat(deep), "unexpected"),
+            ("start: \u{0}".to_owned(), "unexpected"),
+        ];
+        for (source, expected) in sources {
+            let limits = Limits { expressions: 500_000, rules: 100_000, ..Limits::default() };
+            let mut budget = Budget::new(limits, stencilm::Cancel::new());
+            let made = stencilm::from_lark(&source, "start", Meaning::Cfg, &mut budget);
+            let found = made.err().map_or_else(String::new, |error| error.to_string());
+            let shown: String = source.chars().take(60).collect();
+            assert!(found.contains(expected), "{shown}: {found:?}");
+            assert_eq!(found.is_empty(), expected.is_empty(), "{shown}: {found:?}");
+        }
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1500, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn no_text_panics(text in "([a-c]|[A-C]|: |start|\n|%ignore|%import common\\.|%json|%lark|%regex|%if|[ \"/'\\[\\](){}|&~.<>!#*+?,=@-]|\\\\[xuU]|->|::_|[0-9]|é){0,40}") {
+        let limits = Limits { compile_time: std::time::Duration::from_secs(1), ..Limits::default() };
+        for text in [text.clone(), format!("start: {text}\na: \"a\"\nB: \"b\"")] {
+            let mut budget = Budget::new(limits, stencilm::Cancel::new());
+            let _ = stencilm::from_lark(&text, "start", Meaning::Cfg, &mut budget);
+        }
     }
 }

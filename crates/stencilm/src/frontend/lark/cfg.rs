@@ -4,10 +4,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, Location};
+use crate::error::Error;
 use crate::frontend::lark::literals;
 use crate::frontend::lark::names::Names;
 use crate::frontend::lark::rules::{Part, Rules, Source, Terminal};
+use crate::frontend::lark::schemas;
 use crate::frontend::lark::terminals::Terminals;
 use crate::frontend::lark::tree::{ScopeId, Tree};
 use crate::grammar::{Expr, ExprId, RuleId, RuleSet, UNBOUNDED};
@@ -15,6 +16,7 @@ use crate::limits::Budget;
 
 /// Makes expressions of rules.
 pub(crate) fn lower(
+    text: &str,
     tree: &Tree,
     names: &Names,
     rules: &Rules,
@@ -24,26 +26,29 @@ pub(crate) fn lower(
     // One more rule begins with what is ignored.
     let count = rules.list.len() + 1;
     let terminals = Terminals::new(tree, names, count);
-    let mut lowering = Lowering { tree, names, terminals, ignored: FxHashMap::default() };
+    let mut lowering = Lowering { text, tree, names, terminals, ignored: FxHashMap::default() };
     let mut parts: Vec<ExprId> = Vec::with_capacity(rules.parts.len());
     for part in &rules.parts {
         lowering.terminals.check(budget)?;
         let made = lowering.part(part, &parts, rules, budget)?;
         parts.push(made);
     }
-    let start = lowering.terminals.exprs.call(rule_id(rules.start));
+    let start = lowering.terminals.set.exprs.call(rule_id(rules.start));
     let before = lowering.before(main, budget)?;
-    let whole = lowering.terminals.exprs.seq2(before, start);
-    let Terminals { exprs, rules: runs, .. } = lowering.terminals;
+    let whole = lowering.terminals.set.exprs.seq2(before, start);
+    let Terminals { mut set, rules: runs, .. } = lowering.terminals;
     let mut made: Vec<(String, ExprId)> =
         rules.list.iter().map(|rule| (rule.name.clone(), parts[rule.body])).collect();
     made.push(("text".to_owned(), whole));
     made.extend(runs.bodies.iter().enumerate().map(|(at, &body)| (format!("run_{at}"), body)));
-    Ok(RuleSet { exprs, rules: made, start: rule_id(rules.list.len()) })
+    set.rules = made;
+    set.start = rule_id(rules.list.len());
+    Ok(set)
 }
 
 #[derive(Debug)]
 struct Lowering<'a> {
+    text: &'a str,
     tree: &'a Tree,
     names: &'a Names,
     terminals: Terminals<'a>,
@@ -65,24 +70,24 @@ impl Lowering<'_> {
                 let terminal = &rules.terminals[*id];
                 let texts = self.terminal(terminal, budget)?;
                 let ignored = self.ignored(terminal.scope, budget)?;
-                self.terminals.exprs.seq2(texts, ignored)
+                self.terminals.set.exprs.seq2(texts, ignored)
             }
-            Part::Rule(rule) => self.terminals.exprs.call(rule_id(*rule)),
+            Part::Rule(rule) => self.terminals.set.exprs.call(rule_id(*rule)),
             Part::Inner { inner, outer, rule } => {
                 let before = self.before(*inner, budget)?;
                 let after = self.ignored(*outer, budget)?;
-                let rule = self.terminals.exprs.call(rule_id(*rule));
-                self.terminals.exprs.seq(&[before, rule, after])
+                let rule = self.terminals.set.exprs.call(rule_id(*rule));
+                self.terminals.set.exprs.seq(&[before, rule, after])
             }
-            Part::Seq(ids) => self.terminals.exprs.seq(&made(ids)),
-            Part::Choice(ids) => self.terminals.exprs.choice_of_many(&made(ids)),
-            Part::Repeat(id, min, max) => self.terminals.exprs.repeat(parts[*id], *min, *max),
+            Part::Seq(ids) => self.terminals.set.exprs.seq(&made(ids)),
+            Part::Choice(ids) => self.terminals.set.exprs.choice_of_many(&made(ids)),
+            Part::Repeat(id, min, max) => self.terminals.set.exprs.repeat(parts[*id], *min, *max),
         })
     }
 
     fn terminal(&mut self, terminal: &Terminal, budget: &mut Budget) -> Result<ExprId, Error> {
         let definitions = &self.names.definitions;
-        let exprs = &mut self.terminals.exprs;
+        let exprs = &mut self.terminals.set.exprs;
         match &terminal.source {
             Source::Named(id) => self.terminals.named(&definitions[*id], budget),
             Source::Lazy(id) => self.terminals.lazy(&definitions[*id], budget),
@@ -94,7 +99,9 @@ impl Lowering<'_> {
             Source::Node(node) => self.terminals.node(*node, budget),
             Source::Special(name) => Ok(exprs.token(name)),
             Source::Schema(place) => {
-                Err(Error::unsupported("`%json`", Location::Offset(place.start)))
+                let text = &self.text[place.clone()];
+                let grammar = schemas::grammar(text, place.start, budget)?;
+                self.terminals.set.supply(&grammar)
             }
         }
     }
@@ -102,7 +109,7 @@ impl Lowering<'_> {
     /// What may come before the first terminal of a text.
     fn before(&mut self, scope: ScopeId, budget: &mut Budget) -> Result<ExprId, Error> {
         if self.tree.scopes[scope].ignores_at_first == Some(false) {
-            return Ok(self.terminals.exprs.empty());
+            return Ok(self.terminals.set.exprs.empty());
         }
         self.ignored(scope, budget)
     }
@@ -116,11 +123,11 @@ impl Lowering<'_> {
         for &node in self.names.ignored.get(&scope).map_or(&[][..], Vec::as_slice) {
             texts.push(self.terminals.node(node, budget)?);
         }
-        let one = self.terminals.exprs.choice_of_many(&texts);
+        let one = self.terminals.set.exprs.choice_of_many(&texts);
         let most = if self.tree.scopes[scope].ignores_once { 1 } else { UNBOUNDED };
-        let ignored = match self.terminals.exprs.get(one) {
-            Expr::Nothing => self.terminals.exprs.empty(),
-            _ => self.terminals.exprs.repeat(one, 0, most),
+        let ignored = match self.terminals.set.exprs.get(one) {
+            Expr::Nothing => self.terminals.set.exprs.empty(),
+            _ => self.terminals.set.exprs.repeat(one, 0, most),
         };
         self.ignored.insert(scope, ignored);
         Ok(ignored)

@@ -15,6 +15,7 @@ mod literals;
 mod names;
 mod parser;
 mod rules;
+mod schemas;
 mod substring;
 mod terminals;
 mod text;
@@ -65,6 +66,6 @@ pub fn parse(
     let start = names.start(&tree, main, start)?;
     let rules = rules::rules(&tree, &names, start, budget)?;
     match meaning {
-        Meaning::Cfg => cfg::lower(&tree, &names, &rules, main, budget),
+        Meaning::Cfg => cfg::lower(text, &tree, &names, &rules, main, budget),
     }
 }

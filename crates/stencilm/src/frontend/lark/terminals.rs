@@ -7,7 +7,7 @@ use crate::frontend::lark::literals;
 use crate::frontend::lark::names::Names;
 use crate::frontend::lark::substring;
 use crate::frontend::lark::tree::{Definition, Node, NodeId, Tree};
-use crate::grammar::{CharSet, Expr, ExprId, Exprs, Spelling};
+use crate::grammar::{CharSet, Expr, ExprId, Exprs, RuleId, RuleSet, Spelling};
 use crate::limits::Budget;
 
 /// Makes the expressions of terminals; each piece once.
@@ -15,8 +15,8 @@ use crate::limits::Budget;
 pub(crate) struct Terminals<'a> {
     tree: &'a Tree,
     names: &'a Names,
-    /// The arena.
-    pub(crate) exprs: Exprs,
+    /// The arena, and the grammars that are called.
+    pub(crate) set: RuleSet,
     /// Rules that terminals need of their own: the rests of long lists of pieces.
     pub(crate) rules: substring::Rules,
     /// What a piece is; `None` while its parts are made.
@@ -29,7 +29,7 @@ impl<'a> Terminals<'a> {
         Self {
             tree,
             names,
-            exprs: Exprs::default(),
+            set: RuleSet::new(Exprs::default(), Vec::new(), RuleId(0)),
             rules: substring::Rules::new(first_rule),
             made: FxHashMap::default(),
         }
@@ -39,7 +39,11 @@ impl<'a> Terminals<'a> {
     pub(crate) fn check(&self, budget: &mut Budget) -> Result<(), Error> {
         budget.tick()?;
         let allowed = budget.limits.expressions;
-        if self.exprs.len() > allowed { Err(Error::limit("expressions", allowed)) } else { Ok(()) }
+        if self.set.exprs.len() > allowed {
+            Err(Error::limit("expressions", allowed))
+        } else {
+            Ok(())
+        }
     }
 
     /// The texts of a named terminal.
@@ -72,30 +76,30 @@ impl<'a> Terminals<'a> {
         }
         let ending = self.node(end, budget)?;
         if !definition.attributes.hides_end {
-            let whole = self.exprs.seq2(texts, ending);
+            let whole = self.set.exprs.seq2(texts, ending);
             return Ok(self.shortest(whole));
         }
         // The first end in a text and the one behind it must not share bytes, or taking the end
         // away from the whole is not the same as looking for it inside.
-        let is_plain = match self.exprs.get(ending) {
-            Expr::Bytes { literal, from: 0 } => !has_border(self.exprs.literal(literal)),
+        let is_plain = match self.set.exprs.get(ending) {
+            Expr::Bytes { literal, from: 0 } => !has_border(self.set.exprs.literal(literal)),
             _ => false,
         };
         if !is_plain {
             let feature = "a `stop` that is more than one literal, or that may overlap itself,";
             return Err(Error::unsupported(feature, Location::Offset(self.tree.offsets[end])));
         }
-        let any = self.exprs.any_text(Spelling::Text);
-        let stopped = self.exprs.seq(&[texts, ending, any]);
-        Ok(self.exprs.minus(texts, stopped))
+        let any = self.set.exprs.any_text(Spelling::Text);
+        let stopped = self.set.exprs.seq(&[texts, ending, any]);
+        Ok(self.set.exprs.minus(texts, stopped))
     }
 
     /// The texts that have no other one at their beginning.
     fn shortest(&mut self, texts: ExprId) -> ExprId {
-        let one = self.exprs.chars(&CharSet::any(), Spelling::Text);
-        let any = self.exprs.any_text(Spelling::Text);
-        let longer = self.exprs.seq(&[texts, one, any]);
-        self.exprs.minus(texts, longer)
+        let one = self.set.exprs.chars(&CharSet::any(), Spelling::Text);
+        let any = self.set.exprs.any_text(Spelling::Text);
+        let longer = self.set.exprs.seq(&[texts, one, any]);
+        self.set.exprs.minus(texts, longer)
     }
 
     /// The texts of a piece in which no rule is called.
@@ -126,7 +130,7 @@ impl<'a> Terminals<'a> {
             self.made.insert(id, Some(built));
             todo.pop();
         }
-        Ok(self.made.get(&root).copied().flatten().unwrap_or_else(|| self.exprs.nothing()))
+        Ok(self.made.get(&root).copied().flatten().unwrap_or_else(|| self.set.exprs.nothing()))
     }
 
     /// What must be made before this piece.
@@ -175,7 +179,7 @@ impl<'a> Terminals<'a> {
         budget: &mut Budget,
     ) -> Result<ExprId, Error> {
         let offset = self.tree.offsets[id];
-        let exprs = &mut self.exprs;
+        let exprs = &mut self.set.exprs;
         Ok(match &self.tree.nodes[id] {
             Node::Literal(text, false) => exprs.text(text, Spelling::Text),
             Node::Literal(text, true) => literals::either_case(text, exprs, budget)?,
