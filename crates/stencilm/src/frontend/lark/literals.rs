@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::error::{Error, Location};
-use crate::frontend::regex::{self, Mode, RegexOptions};
+use crate::frontend::regex::{self, Dialect, Mode, RegexOptions};
 use crate::grammar::{ExprId, Exprs, Spelling};
 use crate::limits::Budget;
 
@@ -64,26 +64,22 @@ pub(crate) fn pattern(
     exprs: &mut Exprs,
     budget: &mut Budget,
 ) -> Result<ExprId, Error> {
-    let options = RegexOptions {
-        ignore_case: flags.contains('i'),
-        dot_all: flags.contains('s'),
-        multiline: flags.contains('m'),
-    };
-    if flags.contains('l') {
-        let message = "the flag `l` makes classes depend on a locale; leave it out";
-        return Err(Error::syntax(message, offset));
+    let options = RegexOptions::with_flags(Dialect::Python, flags)
+        .map_err(|message| Error::syntax(message, offset))?;
+    let regex = regex::parse(source, options, budget).map_err(|error| placed(error, offset))?;
+    let made = regex.to_expr(exprs, Spelling::Text, Mode::FullMatch, budget);
+    made.map_err(|error| placed(error, offset))
+}
+
+/// The same error at its place in the grammar.
+fn placed(error: Error, offset: usize) -> Error {
+    match error.location() {
+        Location::Offset(at) => {
+            let at = offset + 1 + at;
+            error.moved_to(Location::Offset(at))
+        }
+        Location::Whole | Location::Pointer(_) => error,
     }
-    let plain = respelled(source, flags.contains('x'));
-    let found = regex::parse(&plain, options, budget)
-        .and_then(|regex| regex.to_expr(exprs, Spelling::Text, Mode::FullMatch, budget));
-    found.map_err(|error| {
-        // Where nothing was respelled, places in the pattern are places in the grammar.
-        let inside = match error.location() {
-            Location::Offset(at) if plain == source => *at,
-            Location::Offset(_) | Location::Pointer(_) | Location::Whole => 0,
-        };
-        error.moved_to(Location::Offset(offset + 1 + inside))
-    })
 }
 
 /// A string of which either case matches.
@@ -92,58 +88,19 @@ pub(crate) fn either_case(
     exprs: &mut Exprs,
     budget: &mut Budget,
 ) -> Result<ExprId, Error> {
-    let mut plain = String::with_capacity(text.len() * 6);
+    let mut plain = String::with_capacity(text.len() * 10);
     for c in text.chars() {
         // Writing to a string cannot fail.
-        let _ = write!(plain, "\\u{{{:x}}}", u32::from(c));
+        let _ = write!(plain, "\\U{:08x}", u32::from(c));
     }
-    let options = RegexOptions { ignore_case: true, ..RegexOptions::default() };
+    let options = RegexOptions { dialect: Dialect::Python, ignore_case: true, ..RegexOptions::default() };
     let regex = regex::parse(&plain, options, budget)?;
     regex.to_expr(exprs, Spelling::Text, Mode::FullMatch, budget)
 }
 
-/// A pattern as the other front end writes it: `\UHHHHHHHH` is `\u{H…}`, and a verbose pattern
-/// loses its blanks and comments.
-fn respelled(source: &str, is_verbose: bool) -> String {
-    let mut plain = String::with_capacity(source.len());
-    let mut in_class = false;
-    let mut at = 0;
-    while let Some(c) = source[at..].chars().next() {
-        at += c.len_utf8();
-        match c {
-            '\\' => {
-                let kind = source[at..].chars().next().unwrap_or('\\');
-                at += kind.len_utf8();
-                match (kind, source.get(at..at + 8)) {
-                    ('U', Some(digits)) if digits.bytes().all(|it| it.is_ascii_hexdigit()) => {
-                        let digits = digits.trim_start_matches('0');
-                        plain.push_str("\\u{");
-                        plain.push_str(if digits.is_empty() { "0" } else { digits });
-                        plain.push('}');
-                        at += 8;
-                    }
-                    (' ', _) if is_verbose => plain.push(' '),
-                    _ => plain.extend(['\\', kind]),
-                }
-            }
-            '#' if is_verbose && !in_class => {
-                at += source[at..].find('\n').unwrap_or(source.len() - at);
-            }
-            _ if is_verbose && !in_class && c.is_ascii_whitespace() => {}
-            _ => {
-                // A bracket first in a class is a member of it.
-                let is_first = plain.ends_with('[') || plain.ends_with("[^");
-                in_class = if in_class { c != ']' || is_first } else { c == '[' };
-                plain.push(c);
-            }
-        }
-    }
-    plain
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{respelled, unescape};
+    use super::unescape;
 
     /// The only place in this module's tests that calls the API.
     #[track_caller]
@@ -156,11 +113,5 @@ mod tests {
         check(r"a\n\r\t\f", "a\n\r\t\u{C}");
         check(r#"\\ \" \' \- \d"#, r#"\ " \' \- \d"#);
         check(r"\x41\u00e9\U0001F600é\x41", "Aé😀éA");
-    }
-
-    #[test]
-    fn verbose_patterns_lose_blanks_and_comments() {
-        assert_eq!(respelled(" a  b # c\n [ #] \\ \\U00000041", true), "ab[ #] \\u{41}");
-        assert_eq!(respelled(" a #", false), " a #");
     }
 }
