@@ -63,8 +63,8 @@ def generate(
     source = grammar.read_if_given()
     if source is None and not free:
         raise Failure(
-            "give a grammar: --schema, --regex, --ebnf, --lark, --grammar, --json, --choice or --pydantic"
-            " (or --free for none)"
+            "give a grammar: --schema, --regex, --ebnf, --lark, --grammar, --json, --choice "
+            "or --pydantic (or --free for none)"
         )
     path = model_path(model)
     runner = load_model(path, engine)
