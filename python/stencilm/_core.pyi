@@ -193,6 +193,7 @@ class Matcher:
     @property
     def live_size(self) -> tuple[int, int]: ...
 
+def json_text(value: object) -> str | None: ...
 def fill_masks(
     matchers: list[Matcher | None] | list[Matcher],
     mask: _Mask,

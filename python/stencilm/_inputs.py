@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import GenericAlias, UnionType
 from typing import TYPE_CHECKING, Any, NotRequired, TypeAlias, get_origin, get_type_hints
 
+from stencilm import _core
 from stencilm._exceptions import GrammarSyntaxError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ __all__ = ["Schema", "function_schema", "schema_text"]
 Schema: TypeAlias = "str | bool | Mapping[str, Any] | type[Any] | Callable[..., Any] | Any"
 
 # `json.dumps` with options makes an encoder each time.
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode_any = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _OTHERS = "**"
 """No parameter has this name."""
 
@@ -97,6 +98,12 @@ def _with_hints(function: Any) -> Any:
     if inspect.isroutine(function) or inspect.isclass(function):
         return function
     return function.__call__
+
+
+def _encode(value: Any) -> str:
+    text = _core.json_text(value)
+    # Numbers for keys, subclasses, and everything that is an error.
+    return _encode_any(value) if text is None else text
 
 
 def _members_schema(name: str, members: dict[str, Any], optional: set[str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@
 mod buffers;
 mod convert;
 mod grammar;
+mod json_text;
 mod matcher;
 mod vocabulary;
 
@@ -26,5 +27,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<matcher::CompiledGrammar>()?;
     module.add_class::<matcher::Matcher>()?;
     module.add_function(wrap_pyfunction!(matcher::fill_masks, module)?)?;
+    module.add_function(wrap_pyfunction!(json_text::json_text, module)?)?;
     Ok(())
 }

@@ -93,7 +93,8 @@ pub(crate) fn either_case(
         // Writing to a string cannot fail.
         let _ = write!(plain, "\\U{:08x}", u32::from(c));
     }
-    let options = RegexOptions { dialect: Dialect::Python, ignore_case: true, ..RegexOptions::default() };
+    let options =
+        RegexOptions { dialect: Dialect::Python, ignore_case: true, ..RegexOptions::default() };
     let regex = regex::parse(&plain, options, budget)?;
     regex.to_expr(exprs, Spelling::Text, Mode::FullMatch, budget)
 }
