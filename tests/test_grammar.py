@@ -71,6 +71,15 @@ def test_ebnf_starts_where_it_is_told(byte_kit: Kit) -> None:
     assert not takes(byte_kit, grammar, "a")
 
 
+def test_unused_rules_are_remarks() -> None:
+    grammar = Grammar.from_ebnf('root ::= a\na ::= "x"\nb ::= a c\nc ::= "y"', start="root")
+    assert grammar.report.annotations == [
+        ("b", "no text needs this rule"),
+        ("c", "no text needs this rule"),
+    ]
+    assert Grammar.from_ebnf("A ::= 'x'", start="A", notation="w3c").report.annotations == []
+
+
 def test_choices_are_literal(byte_kit: Kit) -> None:
     grammar = Grammar.choice(["a.b", "a", "日本", '"'])
     for text in ("a.b", "a", "日本", '"'):

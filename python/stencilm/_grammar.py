@@ -273,6 +273,10 @@ class Grammar:
     @property
     def report(self) -> Report:
         """What is enforced, and what is not."""
+        if self.kind == "ebnf":
+            unused = _core.Grammar.ebnf_unused(self.source, **(self._options or {}))
+            remarks = [(name, "no text needs this rule") for name in unused]
+            return Report(enforced=[("", "ebnf")], narrower=[], annotations=remarks, widened=[])
         if self.kind != "json_schema":
             return Report(enforced=[("", self.kind)], narrower=[], annotations=[], widened=[])
         return Report(**_core.Grammar.json_schema_report(self.source, self._options or None))

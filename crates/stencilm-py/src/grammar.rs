@@ -95,13 +95,7 @@ impl Grammar {
         limits: Option<&Limits>,
         cancel: Option<&Cancel>,
     ) -> PyResult<Self> {
-        let notation = match notation {
-            "gbnf" => Notation::Gbnf,
-            "w3c" => Notation::W3c,
-            other => {
-                return Err(PyValueError::new_err(format!("notation cannot be {other:?}")));
-            }
-        };
+        let notation = notation_named(notation)?;
         let mut budget = budget(limits, cancel);
         Ok(Self(guarded_apart(py, || {
             stencilm::from_rules(ebnf::parse_in(notation, text, start, &mut budget)?, &mut budget)
@@ -130,6 +124,20 @@ impl Grammar {
         Ok(Self(guarded_apart(py, || stencilm::from_lark(text, start, meaning, &mut budget))?))
     }
 
+    /// The names of the rules of a grammar in EBNF that its start does not need.
+    #[staticmethod]
+    #[pyo3(signature = (text, start="root", notation="gbnf"))]
+    fn ebnf_unused(
+        py: Python<'_>,
+        text: &str,
+        start: &str,
+        notation: &str,
+    ) -> PyResult<Vec<String>> {
+        let notation = notation_named(notation)?;
+        let mut budget = budget(None, None);
+        guarded_apart(py, || ebnf::unused_rules(notation, text, start, &mut budget))
+    }
+
     /// One of these texts.
     #[staticmethod]
     #[pyo3(signature = (texts, limits=None))]
@@ -144,6 +152,14 @@ impl Grammar {
     #[pyo3(signature = (most=200))]
     fn show(&self, py: Python<'_>, most: usize) -> PyResult<String> {
         guarded(py, || self.0.show(most))
+    }
+}
+
+fn notation_named(name: &str) -> PyResult<Notation> {
+    match name {
+        "gbnf" => Ok(Notation::Gbnf),
+        "w3c" => Ok(Notation::W3c),
+        other => Err(PyValueError::new_err(format!("notation cannot be {other:?}"))),
     }
 }
 

@@ -48,6 +48,7 @@ mod tree;
 use crate::error::Error;
 use crate::frontend::ebnf::parser::Parser;
 use crate::frontend::ebnf::text::Text;
+use crate::frontend::ebnf::tree::{Node, Tree};
 use crate::grammar::RuleSet;
 use crate::limits::Budget;
 
@@ -99,9 +100,58 @@ pub fn parse_in(
     start: &str,
     budget: &mut Budget,
 ) -> Result<RuleSet, Error> {
+    let tree = read(notation, text, budget)?;
+    lower::lower(&tree, start, text.len(), budget)
+}
+
+/// The rules that no text of `start` needs, by name: a mistake of the writer, perhaps, but none of the
+/// grammar.
+///
+/// ```
+/// use stencilm::{Budget, frontend::ebnf};
+///
+/// let text = "root ::= a\na ::= \"x\"\nb ::= a b?";
+/// let unused = ebnf::unused_rules(ebnf::Notation::Gbnf, text, "root", &mut Budget::default())?;
+/// assert_eq!(unused, ["b"]);
+/// # Ok::<(), stencilm::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`parse`].
+pub fn unused_rules(
+    notation: Notation,
+    text: &str,
+    start: &str,
+    budget: &mut Budget,
+) -> Result<Vec<String>, Error> {
+    let tree = read(notation, text, budget)?;
+    let mut is_used = vec![false; tree.rules.len()];
+    // What a macro makes has parts in common.
+    let mut is_seen = vec![false; tree.nodes.len()];
+    let mut todo = Vec::new();
+    if let Some(rule) = tree.rules.iter().position(|rule| *rule.name == *start) {
+        is_used[rule] = true;
+        todo.extend(tree.rules[rule].body);
+    }
+    while let Some(id) = todo.pop() {
+        budget.tick()?;
+        if std::mem::replace(&mut is_seen[id], true) {
+            continue;
+        }
+        todo.extend(tree.parts(id));
+        if let Node::Call(rule) = tree.nodes[id]
+            && !std::mem::replace(&mut is_used[rule], true)
+        {
+            todo.extend(tree.rules[rule].body);
+        }
+    }
+    let unused = tree.rules.iter().zip(is_used).filter(|(_, is_used)| !is_used);
+    Ok(unused.map(|(rule, _)| rule.name.to_string()).collect())
+}
+
+fn read(notation: Notation, text: &str, budget: &mut Budget) -> Result<Tree, Error> {
     if text.len() > budget.limits.source_bytes {
         return Err(Error::limit("source_bytes", budget.limits.source_bytes));
     }
-    let tree = Parser::new(Text::new(text, notation), budget).run()?;
-    lower::lower(&tree, start, text.len(), budget)
+    Parser::new(Text::new(text, notation), budget).run()
 }
