@@ -11,7 +11,7 @@ use crate::grammar::{ExprId, Grammar, RuleId, Rules};
 use crate::limits::Limits;
 use crate::mask::Tables;
 use crate::mask::store::Store;
-use crate::vocab::Vocabulary;
+use crate::vocab::{NamedTokens, Vocabulary};
 
 /// One arena of a compiled grammar. When it passes its limit a new one opens, and matchers move
 /// over with what they still need.
@@ -68,7 +68,8 @@ pub struct CompiledGrammar {
     vocabulary: Arc<Vocabulary>,
     store: Arc<Store>,
     limits: Limits,
-    names_special_tokens: bool,
+    /// The tokens that the grammar names, by name or by number.
+    named: Vec<NamedTokens>,
     lineage: Mutex<Arc<Lineage>>,
     generations: AtomicU64,
 }
@@ -86,10 +87,10 @@ impl CompiledGrammar {
         store: Arc<Store>,
         limits: Limits,
     ) -> Result<Self, Error> {
-        let special = grammar.rules.special_tokens();
-        for name in &special {
-            vocabulary.named(name).map_err(Error::vocabulary)?;
-        }
+        let names = grammar.rules.special_tokens();
+        let named: Result<Vec<NamedTokens>, String> =
+            names.iter().map(|name| vocabulary.named(name)).collect();
+        let named = named.map_err(Error::vocabulary)?;
         let first = open(&grammar.rules, grammar.start, &vocabulary, &store, limits)?;
         let current = Mutex::new(Arc::new(first));
         let lineage = Lineage { rules: grammar.rules.clone(), current };
@@ -98,7 +99,7 @@ impl CompiledGrammar {
             vocabulary,
             store,
             limits,
-            names_special_tokens: !special.is_empty(),
+            named,
             lineage: Mutex::new(Arc::new(lineage)),
             generations: AtomicU64::new(1),
         })
@@ -122,8 +123,9 @@ impl CompiledGrammar {
         &self.grammar
     }
 
-    pub(crate) fn names_special_tokens(&self) -> bool {
-        self.names_special_tokens
+    /// Whether the grammar means this token somewhere, whatever text it has.
+    pub(crate) fn names_token(&self, token: u32) -> bool {
+        self.named.iter().any(|named| self.vocabulary.is_among(named, token))
     }
 
     /// About how many bytes the open generation holds.

@@ -208,7 +208,7 @@ impl Matcher {
     /// As [`accept`](Self::accept), if the answer is known already and no other thread is learning.
     pub fn known_accept(&mut self, token: u32) -> Option<bool> {
         let size = self.compiled.vocabulary().size();
-        if self.generation.is_retired() || token >= size || self.compiled.names_special_tokens() {
+        if self.generation.is_retired() || token >= size || self.compiled.names_token(token) {
             return None;
         }
         let vocabulary = self.compiled.vocabulary();
@@ -417,7 +417,7 @@ impl Matcher {
             Some(bytes) => self.push_all(&from.state, bytes)?,
             None => State::default(),
         };
-        if self.compiled.names_special_tokens() {
+        if self.compiled.names_token(token) {
             // A token that the grammar names by its number may be a text as well.
             state = self.exclusively(|tables| {
                 let vocabulary = tables.vocabulary.clone();

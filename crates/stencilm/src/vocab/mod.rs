@@ -30,6 +30,7 @@ use crate::{
 pub use below::Below;
 pub use indexed_trie::IndexedTrie;
 pub use items::{Joint, Joints};
+pub(crate) use named::NamedTokens;
 pub use quoted::{Quoted, Rejoined};
 pub use sieve::Sieve;
 pub use tiling::Tiling;

@@ -123,6 +123,52 @@ fn many_chunks_are_a_small_automaton() {
     assert!(stencilm::from_ebnf(&grammar, "root", &mut Budget::default()).is_ok());
 }
 
+/// Whether a text is one of a dispatch whose tags are all followed by a `c`, by going through it once.
+fn is_dispatched(text: &str, tags: &[String], excludes: &[String], loops: bool) -> bool {
+    for end in 1..=text.len() {
+        let read = &text[..end];
+        if excludes.iter().any(|exclude| read.ends_with(exclude.as_str())) {
+            return false;
+        }
+        if tags.iter().any(|tag| read.ends_with(tag.as_str())) {
+            return match text[end..].strip_prefix('c') {
+                Some(rest) if loops => is_dispatched(rest, tags, excludes, loops),
+                rest => rest == Some(""),
+            };
+        }
+    }
+    true
+}
+
+/// All texts of these letters with up to `longest` of them.
+fn texts(letters: &[char], longest: usize) -> Vec<String> {
+    let mut texts = vec![String::new()];
+    let mut from = 0;
+    for _ in 0..longest {
+        let shorter = from..texts.len();
+        from = texts.len();
+        for place in shorter {
+            let longer = letters.iter().map(|letter| format!("{}{letter}", texts[place]));
+            let longer: Vec<String> = longer.collect();
+            texts.extend(longer);
+        }
+    }
+    texts
+}
+
+fn quoted(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| format!("\"{text}\"")).collect()
+}
+
+/// Compares a grammar with a judge on all short texts.
+#[track_caller]
+fn check_all(grammar: &str, texts: Vec<String>, is_right: impl Fn(&str) -> bool) {
+    let (yes, no): (Vec<String>, Vec<String>) = texts.into_iter().partition(|text| is_right(text));
+    let yes: Vec<&str> = yes.iter().map(String::as_str).collect();
+    let no: Vec<&str> = no.iter().map(String::as_str).collect();
+    check(grammar, &yes, &no);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
@@ -130,20 +176,34 @@ proptest! {
     fn substrings_are_runs_of_chunks(
         chunks in prop::collection::vec(prop::sample::select(&["a", "b", "ab", "ba", ""][..]), 0..7),
     ) {
-        let written: Vec<String> = chunks.iter().map(|chunk| format!("\"{chunk}\"")).collect();
-        let grammar = format!("root ::= Substring({})", written.join(", "));
+        let chunks: Vec<String> = chunks.into_iter().map(str::to_owned).collect();
+        let grammar = format!("root ::= Substring({})", quoted(&chunks).join(", "));
         let runs: Vec<String> = (0..=chunks.len())
             .flat_map(|end| (0..=end).map(move |begin| (begin, end)))
             .map(|(begin, end)| chunks[begin..end].concat())
             .collect();
-        let texts = (0..=5_u32).flat_map(|length| {
-            (0..1_u32 << length).map(move |bits| {
-                (0..length).map(|at| if bits >> at & 1 == 1 { 'b' } else { 'a' }).collect::<String>()
-            })
+        check_all(&grammar, texts(&['a', 'b'], 5), |text| runs.contains(&text.to_owned()));
+    }
+
+    #[test]
+    fn dispatches_are_those_of_a_reader(
+        tags in prop::collection::vec("[ab]{1,3}", 1..3),
+        excludes in prop::collection::vec("[ab]{1,3}", 0..2),
+        loops in any::<bool>(),
+    ) {
+        // That is an error of its own.
+        let excludes: Vec<String> = excludes
+            .into_iter()
+            .filter(|exclude| !tags.iter().any(|tag| tag.starts_with(exclude.as_str())))
+            .collect();
+        let pairs: Vec<String> = tags.iter().map(|tag| format!("(\"{tag}\", c)")).collect();
+        let grammar = format!(
+            "root ::= TagDispatch({}, excludes=({}), loop_after_dispatch={loops})\nc ::= \"c\"",
+            pairs.join(", "),
+            quoted(&excludes).join(", "),
+        );
+        check_all(&grammar, texts(&['a', 'b', 'c'], 5), |text| {
+            is_dispatched(text, &tags, &excludes, loops)
         });
-        let (yes, no): (Vec<String>, Vec<String>) = texts.partition(|text| runs.contains(text));
-        let yes: Vec<&str> = yes.iter().map(String::as_str).collect();
-        let no: Vec<&str> = no.iter().map(String::as_str).collect();
-        check(&grammar, &yes, &no);
     }
 }
