@@ -26,6 +26,8 @@ class Stencilm:
             made = stencilm.Grammar.from_ebnf(grammar)
         elif format in ("lark", "lark_cfg"):
             made = stencilm.Grammar.from_lark(grammar)
+        elif format == "lark_contextual":
+            made = stencilm.Grammar.from_lark(grammar, meaning="contextual")
         else:
             raise NotImplementedError(format)
         compiled = self.compiler.compile(made)

@@ -8,6 +8,7 @@ import random
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import stencilm
 
@@ -45,6 +46,12 @@ SEEDS = {
         'start: a %lark { start: "x" A\n A: /a+/ }\na[suffix=";"]: /.*/',
         'start: %regex {"substring_words": "ab aa ab"} "!"\n%extend start: "b"',
     ],
+    "lark contextual": [
+        'start: "if" NAME "=" sum | NAME\nsum: NAME ("+" NAME)*\nNAME: /[a-z]+/\n%ignore " "',
+        '%import common (CNAME, NUMBER, WS, C_COMMENT)\nstart: (CNAME "=" e ";")*\n'
+        'e: e "+" e | NUMBER | CNAME | "(" e ")"\n%ignore WS\n%ignore C_COMMENT',
+        'start: A~2..3 [b] "x"i+\nA.2: /a*?b/ | "ab"\nb: B | A\nB: /"[^"]*"/\n%ignore /#.*/',
+    ],
     "json_schema": [
         '{"type":"object","properties":{"a":{"type":"integer","minimum":-3,"maximum":1e2},'
         '"b":{"$ref":"#"}},"required":["a"],"additionalProperties":{"type":"string"}}',
@@ -60,6 +67,7 @@ MAKE: dict[str, Callable[..., stencilm.Grammar]] = {
     "ebnf": stencilm.Grammar.from_ebnf,
     "ebnf_w3c": functools.partial(stencilm.Grammar.from_ebnf, notation="w3c", start="A"),
     "lark": stencilm.Grammar.from_lark,
+    "lark contextual": partial(stencilm.Grammar.from_lark, meaning="contextual"),
     "json_schema": stencilm.Grammar.from_json_schema,
 }
 LIMITS = stencilm.Limits(

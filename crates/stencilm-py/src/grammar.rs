@@ -115,6 +115,7 @@ impl Grammar {
     ) -> PyResult<Self> {
         let meaning = match meaning {
             "cfg" => Meaning::Cfg,
+            "contextual" => Meaning::Contextual,
             other => {
                 let message = format!("the meaning cannot be {other}");
                 return Err(pyo3::exceptions::PyValueError::new_err(message));

@@ -139,7 +139,10 @@ impl Languages {
     }
 
     /// What `id` leads to, and with which bytes.
-    fn ways(&mut self, id: ExprId) -> Result<Vec<(Vec<u8>, ExprId)>, Error> {
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub(crate) fn ways(&mut self, id: ExprId) -> Result<Vec<(Vec<u8>, ExprId)>, Error> {
         let nothing = self.residuals.exprs.nothing();
         let partition = self.residuals.partition(id)?;
         let mut ways = Vec::new();

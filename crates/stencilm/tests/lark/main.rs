@@ -2,10 +2,12 @@
 //! llguidance answered.
 
 mod cases;
+mod contextual;
 #[path = "../ebnf/spans.rs"]
 mod spans;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use stencilm::frontend::lark::{self, Meaning};
@@ -311,6 +313,10 @@ fn hostile_grammars_are_errors_or_cheap() {
             let shown: String = source.chars().take(60).collect();
             assert!(found.contains(expected), "{shown}: {found:?}");
             assert_eq!(found.is_empty(), expected.is_empty(), "{shown}: {found:?}");
+            // Whatever the other answer is: it comes.
+            let limits = Limits { compile_time: Duration::from_secs(2), ..limits };
+            let mut budget = Budget::new(limits, stencilm::Cancel::new());
+            let _ = stencilm::from_lark(&source, "start", Meaning::Contextual, &mut budget);
         }
     });
 }
@@ -324,8 +330,10 @@ proptest! {
     fn no_text_panics(text in "([a-c]|[A-C]|: |start|\n|%ignore|%import common\\.|%json|%lark|%regex|%if|[ \"/'\\[\\](){}|&~.<>!#*+?,=@-]|\\\\[xuU]|->|::_|[0-9]|é){0,40}") {
         let limits = Limits { compile_time: std::time::Duration::from_secs(1), ..Limits::default() };
         for text in [text.clone(), format!("start: {text}\na: \"a\"\nB: \"b\"")] {
-            let mut budget = Budget::new(limits, stencilm::Cancel::new());
-            let _ = stencilm::from_lark(&text, "start", Meaning::Cfg, &mut budget);
+            for meaning in [Meaning::Cfg, Meaning::Contextual] {
+                let mut budget = Budget::new(limits, stencilm::Cancel::new());
+                let _ = stencilm::from_lark(&text, "start", meaning, &mut budget);
+            }
         }
     }
 }

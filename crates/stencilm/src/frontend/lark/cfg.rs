@@ -5,7 +5,6 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
-use crate::frontend::lark::literals;
 use crate::frontend::lark::names::Names;
 use crate::frontend::lark::rules::{Part, Rules, Source, Terminal};
 use crate::frontend::lark::schemas;
@@ -86,23 +85,21 @@ impl Lowering<'_> {
     }
 
     fn terminal(&mut self, terminal: &Terminal, budget: &mut Budget) -> Result<ExprId, Error> {
-        let definitions = &self.names.definitions;
-        let exprs = &mut self.terminals.set.exprs;
+        if let Some(texts) = self.terminals.of(&terminal.source, terminal.offset, budget)? {
+            return Ok(texts);
+        }
         match &terminal.source {
-            Source::Named(id) => self.terminals.named(&definitions[*id], budget),
-            Source::Lazy(id) => self.terminals.lazy(&definitions[*id], budget),
-            Source::Literal(text, false) => Ok(exprs.bytes(text.as_bytes())),
-            Source::Literal(text, true) => literals::either_case(text, exprs, budget),
-            Source::Pattern(text, flags) => {
-                literals::pattern(text, flags, terminal.offset, exprs, budget)
-            }
-            Source::Node(node) => self.terminals.node(*node, budget),
-            Source::Special(name) => Ok(exprs.token(name)),
             Source::Schema(place) => {
                 let text = &self.text[place.clone()];
                 let grammar = schemas::grammar(text, place.start, budget)?;
                 self.terminals.set.supply(&grammar)
             }
+            Source::Special(name) => Ok(self.terminals.set.exprs.token(name)),
+            Source::Named(_)
+            | Source::Lazy(_)
+            | Source::Literal(..)
+            | Source::Pattern(..)
+            | Source::Node(_) => unreachable!("these have texts of their own"),
         }
     }
 

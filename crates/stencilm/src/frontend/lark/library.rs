@@ -14,6 +14,17 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
     TEXTS.iter().map(|(name, _)| *name)
 }
 
+/// How many characters the regular expression has that Lark makes of a terminal of its library: a
+/// lexer tries the longest first.
+pub(crate) fn length(path: &str, name: &str) -> Option<usize> {
+    let lengths = match path {
+        "common" => COMMON_LENGTHS,
+        "python" => PYTHON_LENGTHS,
+        _ => UNICODE_LENGTHS,
+    };
+    lengths.iter().find(|(known, _)| *known == name).map(|&(_, length)| length)
+}
+
 const TEXTS: &[(&str, &str)] = &[("common", COMMON), ("python", PYTHON), ("unicode", UNICODE)];
 
 const COMMON: &str = r#"
@@ -47,12 +58,12 @@ SQL_COMMENT: /--[^\n]*/
 "#;
 
 const PYTHON: &str = r#"
-NAME: /[\p{L}\p{Nl}\p{No}_][\p{L}\p{N}_]*/
+NAME: /[^\W\d]\w*/
 COMMENT: /#[^\n]*/
 _NEWLINE: (/\r?\n[\t ]*/ | COMMENT)+
 _PREFIX: /[ubf]?r?|r[ubf]/i
 STRING: _PREFIX (/"(?:[^"\\\n]|\\[^\n])*"/ | /'(?:[^'\\\n]|\\[^\n])*'/)
-LONG_STRING: _PREFIX (/"""(?:[^"\\]|\\[^]|"(?!""))*"""/ | /'''(?:[^'\\]|\\[^]|'(?!''))*'''/)
+LONG_STRING: _PREFIX (/"""(?:"?"?(?:[^"\\]|\\[\s\S]))*"""/ | /'''(?:'?'?(?:[^'\\]|\\[\s\S]))*'''/)
 _SPECIAL_DEC: /[0-9](?:_?[0-9])*/
 DEC_NUMBER: /[1-9](?:_?[0-9])*|0(?:_?0)*/
 HEX_NUMBER.2: /0[xX](?:_?[0-9a-fA-F])+/
@@ -71,3 +82,52 @@ const UNICODE: &str = r"
 WS_INLINE: /[ \t\u00a0]+/
 WS: /[ \t\u00a0\f\r\n]+/
 ";
+
+const COMMON_LENGTHS: &[(&str, usize)] = &[
+    ("DIGIT", 5),
+    ("HEXDIGIT", 21),
+    ("INT", 10),
+    ("SIGNED_INT", 24),
+    ("_EXP", 31),
+    ("DECIMAL", 44),
+    ("FLOAT", 126),
+    ("SIGNED_FLOAT", 140),
+    ("NUMBER", 141),
+    ("SIGNED_NUMBER", 155),
+    ("_STRING_INNER", 3),
+    ("_STRING_ESC_INNER", 18),
+    ("ESCAPED_STRING", 20),
+    ("LCASE_LETTER", 5),
+    ("UCASE_LETTER", 5),
+    ("LETTER", 15),
+    ("WORD", 20),
+    ("CNAME", 53),
+    ("WS_INLINE", 13),
+    ("WS", 12),
+    ("CR", 1),
+    ("LF", 1),
+    ("NEWLINE", 12),
+    ("SH_COMMENT", 6),
+    ("CPP_COMMENT", 9),
+    ("C_COMMENT", 13),
+    ("SQL_COMMENT", 7),
+];
+
+const PYTHON_LENGTHS: &[(&str, usize)] = &[
+    ("NAME", 10),
+    ("COMMENT", 6),
+    ("_NEWLINE", 24),
+    ("STRING", 72),
+    ("LONG_STRING", 68),
+    ("_SPECIAL_DEC", 21),
+    ("DEC_NUMBER", 48),
+    ("HEX_NUMBER", 40),
+    ("OCT_NUMBER", 24),
+    ("BIN_NUMBER", 24),
+    ("_EXP", 42),
+    ("DECIMAL", 77),
+    ("FLOAT_NUMBER", 192),
+    ("IMAG_NUMBER", 225),
+];
+
+const UNICODE_LENGTHS: &[(&str, usize)] = &[("WS_INLINE", 10), ("WS", 13)];

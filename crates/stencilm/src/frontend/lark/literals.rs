@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::error::{Error, Location};
-use crate::frontend::regex::{self, Dialect, Mode, RegexOptions};
+use crate::frontend::regex::{self, Dialect, Mode, Regex, RegexOptions};
 use crate::grammar::{ExprId, Exprs, Spelling};
 use crate::limits::Budget;
 
@@ -64,11 +64,27 @@ pub(crate) fn pattern(
     exprs: &mut Exprs,
     budget: &mut Budget,
 ) -> Result<ExprId, Error> {
-    let options = RegexOptions::with_flags(Dialect::Python, flags)
-        .map_err(|message| Error::syntax(message, offset))?;
-    let regex = regex::parse(source, options, budget).map_err(|error| placed(error, offset))?;
+    let regex = regex(source, flags, offset, budget)?;
     let made = regex.to_expr(exprs, Spelling::Text, Mode::FullMatch, budget);
     made.map_err(|error| placed(error, offset))
+}
+
+/// A regular expression of a grammar, which begins at `offset`.
+pub(crate) fn regex(
+    source: &str,
+    flags: &str,
+    offset: usize,
+    budget: &mut Budget,
+) -> Result<Regex, Error> {
+    let plain: String = flags.chars().filter(|&letter| letter != 'l').collect();
+    if plain != flags {
+        let message = "the flag `l` makes classes depend on a locale; leave it out";
+        return Err(Error::syntax(message, offset));
+    }
+    let options = RegexOptions::with_flags(Dialect::Python, &plain)
+        .map_err(|message| Error::syntax(message, offset))?;
+    let options = RegexOptions { properties: true, ..options };
+    regex::parse(source, options, budget).map_err(|error| placed(error, offset))
 }
 
 /// The same error at its place in the grammar.
@@ -88,6 +104,12 @@ pub(crate) fn either_case(
     exprs: &mut Exprs,
     budget: &mut Budget,
 ) -> Result<ExprId, Error> {
+    let regex = either_case_regex(text, budget)?;
+    regex.to_expr(exprs, Spelling::Text, Mode::FullMatch, budget)
+}
+
+/// The same as a regular expression.
+pub(crate) fn either_case_regex(text: &str, budget: &mut Budget) -> Result<Regex, Error> {
     let mut plain = String::with_capacity(text.len() * 10);
     for c in text.chars() {
         // Writing to a string cannot fail.
@@ -95,8 +117,7 @@ pub(crate) fn either_case(
     }
     let options =
         RegexOptions { dialect: Dialect::Python, ignore_case: true, ..RegexOptions::default() };
-    let regex = regex::parse(&plain, options, budget)?;
-    regex.to_expr(exprs, Spelling::Text, Mode::FullMatch, budget)
+    regex::parse(&plain, options, budget)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 
 mod body;
 mod cfg;
+mod contextual;
 mod extensions;
 mod library;
 mod literals;
@@ -35,6 +36,9 @@ pub enum Meaning {
     /// way of cutting the text into terminals counts, and priorities choose nothing.
     #[default]
     Cfg,
+    /// What Lark's `parser="lalr"` accepts with its contextual lexer: in each state of the parser,
+    /// the first terminal in the lexer's order that matches is taken, as far as it matches.
+    Contextual,
 }
 
 /// Reads a grammar; a whole text matches the rule `start`.
@@ -67,5 +71,6 @@ pub fn parse(
     let rules = rules::rules(&tree, &names, start, budget)?;
     match meaning {
         Meaning::Cfg => cfg::lower(text, &tree, &names, &rules, main, budget),
+        Meaning::Contextual => contextual::lower(&tree, &names, &rules, main, budget),
     }
 }

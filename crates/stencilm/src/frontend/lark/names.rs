@@ -142,6 +142,7 @@ impl Names {
             let definition = Definition {
                 name: here.clone(),
                 offset: *offset,
+                length: library::length(&import.path, &there.text),
                 ..self.definitions[found].clone()
             };
             self.define(tree, definition, Mode::New)?;

@@ -187,16 +187,28 @@ impl<'a> Parser<'a> {
         if self.peek() == TokenKind::Mark(b'[') {
             attributes = self.attributes()?;
         }
+        let mut priority = 0;
         if self.take(b'.') {
             if self.peek() != TokenKind::Number {
                 return Err(self.unexpected("a priority, as in `NAME.2: …`,"));
             }
-            // Which cut a parser prefers makes no difference to which texts there are.
-            self.next();
+            let written = self.next();
+            // Beyond what fits, only the order counts.
+            let most = if written.starts_with('-') { i64::MIN } else { i64::MAX };
+            priority = written.parse().unwrap_or(most);
         }
         self.expect(b':', &format!("after the name `{written}` of a rule or a terminal"))?;
         let body = Some(self.body(is_numbered)?);
-        Ok(Definition { name, parameters, is_numbered, attributes, body, offset })
+        Ok(Definition {
+            name,
+            parameters,
+            is_numbered,
+            priority,
+            length: None,
+            attributes,
+            body,
+            offset,
+        })
     }
 
     /// `[lazy, suffix="…"]`.
@@ -327,6 +339,8 @@ impl<'a> Parser<'a> {
                 name: self.name(written),
                 parameters: Vec::new(),
                 is_numbered: false,
+                priority: 0,
+                length: None,
                 attributes: Attributes::default(),
                 body: None,
                 offset,

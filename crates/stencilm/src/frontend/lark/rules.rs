@@ -67,8 +67,10 @@ pub(crate) struct Terminal {
 /// A rule.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// Its name, with its arguments.
+    /// Its name, with its number.
     pub(crate) name: String,
+    /// Its priority.
+    pub(crate) priority: i64,
     /// What it is made of.
     pub(crate) body: PartId,
 }
@@ -127,7 +129,8 @@ pub(crate) fn rules(
     let mut made = Vec::new();
     while let Some(key) = maker.keys.get(made.len()).cloned() {
         let body = maker.body(&key)?;
-        made.push(Rule { name: maker.name(&key), body });
+        let priority = names.definitions[key.definition].priority;
+        made.push(Rule { name: maker.name(&key), priority, body });
     }
     Ok(Rules { parts: maker.parts, list: made, terminals: maker.terminals, start })
 }

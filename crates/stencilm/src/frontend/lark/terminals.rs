@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Location};
 use crate::frontend::lark::literals;
 use crate::frontend::lark::names::Names;
+use crate::frontend::lark::rules::Source;
 use crate::frontend::lark::substring;
 use crate::frontend::lark::tree::{Definition, Node, NodeId, Tree};
 use crate::grammar::{CharSet, Expr, ExprId, Exprs, RuleId, RuleSet, Spelling};
@@ -46,12 +47,30 @@ impl<'a> Terminals<'a> {
         }
     }
 
-    /// The texts of a named terminal.
-    pub(crate) fn named(
+    /// The texts of a terminal; `None` for what is no text of its own.
+    pub(crate) fn of(
         &mut self,
-        definition: &Definition,
+        source: &Source,
+        offset: usize,
         budget: &mut Budget,
-    ) -> Result<ExprId, Error> {
+    ) -> Result<Option<ExprId>, Error> {
+        let names = self.names;
+        match source {
+            Source::Named(id) => self.named(&names.definitions[*id], budget),
+            Source::Lazy(id) => self.lazy(&names.definitions[*id], budget),
+            Source::Literal(text, false) => Ok(self.set.exprs.bytes(text.as_bytes())),
+            Source::Literal(text, true) => literals::either_case(text, &mut self.set.exprs, budget),
+            Source::Pattern(text, flags) => {
+                literals::pattern(text, flags, offset, &mut self.set.exprs, budget)
+            }
+            Source::Node(node) => self.node(*node, budget),
+            Source::Special(_) | Source::Schema(_) => return Ok(None),
+        }
+        .map(Some)
+    }
+
+    /// The texts of a named terminal.
+    fn named(&mut self, definition: &Definition, budget: &mut Budget) -> Result<ExprId, Error> {
         match definition.body {
             Some(body) => self.node(body, budget),
             None => Err(declared(definition)),
@@ -59,11 +78,7 @@ impl<'a> Terminals<'a> {
     }
 
     /// The texts of a rule that ends as soon as it can.
-    pub(crate) fn lazy(
-        &mut self,
-        definition: &Definition,
-        budget: &mut Budget,
-    ) -> Result<ExprId, Error> {
+    fn lazy(&mut self, definition: &Definition, budget: &mut Budget) -> Result<ExprId, Error> {
         let Some(body) = definition.body else {
             return Err(declared(definition));
         };

@@ -136,6 +136,10 @@ pub(crate) struct Definition {
     pub(crate) parameters: Vec<Name>,
     /// Whether it has a number.
     pub(crate) is_numbered: bool,
+    /// Its priority.
+    pub(crate) priority: i64,
+    /// For a terminal of the library: the length of its regular expression there.
+    pub(crate) length: Option<usize>,
     /// What stands in the brackets behind the name.
     pub(crate) attributes: Attributes,
     /// What it is made of; `None` if it was only declared.

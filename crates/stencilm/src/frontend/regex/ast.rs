@@ -14,6 +14,8 @@ pub struct Node {
     span: Range<usize>,
     // Invariant: whether a `Look` is inside.
     has_look: bool,
+    // For a repetition: whether it would rather end than go on.
+    is_lazy: bool,
 }
 
 /// The kinds of pieces.
@@ -70,7 +72,18 @@ impl Node {
             Kind::Repeat { body, .. } => body.has_look,
             Kind::Look(_) => true,
         };
-        Self { kind, span, has_look }
+        Self { kind, span, has_look, is_lazy: false }
+    }
+
+    /// A repetition that would rather end than go on. Which texts match does not depend on it, only
+    /// which part of a text does.
+    pub(crate) fn lazy(self) -> Self {
+        Self { is_lazy: true, ..self }
+    }
+
+    /// Whether it is such a repetition.
+    pub(crate) fn is_lazy(&self) -> bool {
+        self.is_lazy
     }
 
     /// The same piece with its parentheses.
@@ -116,7 +129,7 @@ impl Node {
                 body: Box::new(look.body.mirrored()),
             }),
         };
-        Self { kind, span: self.span(), has_look: self.has_look }
+        Self { kind, span: self.span(), ..*self }
     }
 
     /// The pieces directly inside, the bodies of look-around too.

@@ -52,7 +52,9 @@ impl Parser<'_> {
         let dialect = self.flags.dialect;
         match (c, dialect) {
             ('d' | 'D' | 's' | 'S' | 'w' | 'W', _) => Ok(Escaped::Set(self.class(c))),
-            ('p' | 'P', Dialect::Ecma) => self.property_escape(c == 'P', start),
+            ('p' | 'P', _) if self.flags.properties || dialect == Dialect::Ecma => {
+                self.property_escape(c == 'P', start)
+            }
             ('t', _) => one('\t'),
             ('n', _) => one('\n'),
             ('v', _) => one('\u{B}'),

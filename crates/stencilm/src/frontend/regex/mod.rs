@@ -61,6 +61,8 @@ pub struct RegexOptions {
     pub ascii: bool,
     /// Blanks mean nothing outside of classes, and `#` begins a comment (`x`; Python).
     pub verbose: bool,
+    /// `\p{…}` is a class in Python too, as in its package `regex`.
+    pub properties: bool,
 }
 
 impl RegexOptions {

@@ -142,7 +142,8 @@ impl Parser<'_> {
             }
             _ => {}
         }
-        Ok(Node::new(Kind::Repeat { body: Box::new(atom), min, max }, start..self.at))
+        let repeat = Node::new(Kind::Repeat { body: Box::new(atom), min, max }, start..self.at);
+        Ok(if is_lazy { repeat.lazy() } else { repeat })
     }
 
     /// `++`, `*+` and the like, at the second `+`: after one class, which leaves no choice but how

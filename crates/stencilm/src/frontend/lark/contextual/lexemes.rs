@@ -1,0 +1,228 @@
+//! The terminals that Lark's lexer looks for: which of the grammar's are the same, and in which
+//! order it tries them.
+
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+use crate::error::{Error, Location};
+use crate::frontend::lark::contextual::program::{Program, Programmer};
+use crate::frontend::lark::names::Names;
+use crate::frontend::lark::rules::{Rules, Source};
+use crate::frontend::lark::tree::{Node, NodeId, ScopeId, Tree};
+use crate::limits::Budget;
+
+/// What a terminal is made of, where that is one literal or one regular expression.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Pattern {
+    Literal(Box<str>, bool),
+    Regex(Box<str>, Box<str>),
+}
+
+/// A terminal as the lexer knows it.
+#[derive(Debug)]
+pub(crate) struct Lexeme {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its priority.
+    pub(crate) priority: i64,
+    /// Its text, and whether either case matches, if it is a literal.
+    pub(crate) literal: Option<(Box<str>, bool)>,
+    /// Whether what it matches is left out.
+    pub(crate) is_ignored: bool,
+    /// What it matches.
+    pub(crate) program: Program,
+    /// The piece of the grammar that says so.
+    pub(crate) source: Source,
+    /// Where it is written first.
+    pub(crate) offset: usize,
+}
+
+impl Lexeme {
+    /// Lexemes are tried in this order.
+    pub(crate) fn order(&self) -> impl Ord + use<> {
+        let program = &self.program;
+        let ranks = (Reverse(self.priority), Reverse(program.most), Reverse(program.length));
+        (ranks, self.name.clone())
+    }
+}
+
+/// All lexemes; which of them each terminal of the rules is.
+#[derive(Debug)]
+pub(crate) struct Lexemes {
+    /// Every lexeme.
+    pub(crate) list: Vec<Lexeme>,
+    /// For each terminal of the rules, a place in the list.
+    pub(crate) of_terminal: Vec<usize>,
+}
+
+/// The lexemes of a grammar.
+///
+/// # Errors
+/// A terminal that may be empty, or that no lexer knows.
+pub(crate) fn lexemes(
+    tree: &Tree,
+    names: &Names,
+    rules: &Rules,
+    main: ScopeId,
+    budget: &mut Budget,
+) -> Result<Lexemes, Error> {
+    // A literal that has a name is that terminal.
+    let mut named: FxHashMap<Pattern, Source> = FxHashMap::default();
+    for (id, definition) in names.definitions.iter().enumerate() {
+        let is_own = definition.name.scope == main && definition.name.is_terminal();
+        if let (true, Some(body)) = (is_own, definition.body)
+            && let Some(pattern) = pattern(tree, body)
+        {
+            named.insert(pattern, Source::Named(id));
+        }
+    }
+    let ignored: Vec<NodeId> = names.ignored.get(&main).cloned().unwrap_or_default();
+    for &node in &ignored {
+        if let Some(pattern) = pattern(tree, node) {
+            named.insert(pattern, Source::Node(node));
+        }
+    }
+    let mut maker = Maker {
+        tree,
+        names,
+        named,
+        ids: FxHashMap::default(),
+        list: Vec::new(),
+        anonymous: 0,
+        budget,
+    };
+    let mut of_terminal = Vec::with_capacity(rules.terminals.len());
+    for terminal in &rules.terminals {
+        of_terminal.push(maker.lexeme(&terminal.source, terminal.offset)?);
+    }
+    for &node in &ignored {
+        let source = match &tree.nodes[node] {
+            Node::Name(name) => names.find(name).map(Source::Named),
+            _ => None,
+        };
+        let id = maker.lexeme(&source.unwrap_or(Source::Node(node)), tree.offsets[node])?;
+        maker.list[id].is_ignored = true;
+    }
+    Ok(Lexemes { list: maker.list, of_terminal })
+}
+
+fn pattern(tree: &Tree, node: NodeId) -> Option<Pattern> {
+    match &tree.nodes[node] {
+        Node::Literal(text, ignores_case) => Some(Pattern::Literal(text.clone(), *ignores_case)),
+        Node::Pattern(text, flags) => Some(Pattern::Regex(text.clone(), flags.clone())),
+        _ => None,
+    }
+}
+
+/// What a lexer has no terminal for.
+fn refused(source: &Source) -> Option<&'static str> {
+    match source {
+        Source::Named(_) | Source::Literal(..) | Source::Pattern(..) | Source::Node(_) => None,
+        Source::Lazy(_) => Some("a lazy rule in the contextual meaning"),
+        Source::Special(_) => Some("a special token in the contextual meaning"),
+        Source::Schema(_) => Some("`%json` in the contextual meaning"),
+    }
+}
+
+#[derive(Debug)]
+struct Maker<'a> {
+    tree: &'a Tree,
+    names: &'a Names,
+    named: FxHashMap<Pattern, Source>,
+    ids: FxHashMap<Source, usize>,
+    list: Vec<Lexeme>,
+    anonymous: usize,
+    budget: &'a mut Budget,
+}
+
+impl Maker<'_> {
+    fn lexeme(&mut self, source: &Source, offset: usize) -> Result<usize, Error> {
+        let pattern = match source {
+            Source::Literal(text, ignores_case) => {
+                Some(Pattern::Literal(text.clone(), *ignores_case))
+            }
+            Source::Pattern(text, flags) => Some(Pattern::Regex(text.clone(), flags.clone())),
+            Source::Named(_)
+            | Source::Lazy(_)
+            | Source::Node(_)
+            | Source::Special(_)
+            | Source::Schema(_) => None,
+        };
+        let source = pattern.and_then(|it| self.named.get(&it)).unwrap_or(source).clone();
+        if let Some(&id) = self.ids.get(&source) {
+            return Ok(id);
+        }
+        if let Some(feature) = refused(&source) {
+            return Err(Error::unsupported(feature, Location::Offset(offset)));
+        }
+        let (tree, names) = (self.tree, self.names);
+        let mut programmer = Programmer { tree, names, budget: self.budget };
+        let (name, priority, program) = match &source {
+            Source::Named(id) => {
+                let definition = &names.definitions[*id];
+                let name = Some(definition.name.text.to_string());
+                let Some(body) = definition.body else {
+                    let feature = format!("the declared terminal `{}`", definition.name.text);
+                    return Err(Error::unsupported(feature, Location::Offset(definition.offset)));
+                };
+                let mut program = programmer.node(body)?;
+                program.length = definition.length.unwrap_or(program.length);
+                (name, definition.priority, program)
+            }
+            Source::Literal(text, ignores_case) => {
+                (None, 0, programmer.literal(text, *ignores_case)?)
+            }
+            Source::Pattern(text, flags) => (None, 0, programmer.pattern(text, flags, offset)?),
+            Source::Node(node) => (None, 0, programmer.node(*node)?),
+            Source::Lazy(_) | Source::Special(_) | Source::Schema(_) => {
+                unreachable!("these were refused")
+            }
+        };
+        let name = name.unwrap_or_else(|| {
+            self.anonymous += 1;
+            format!("__ANON_{}", self.anonymous - 1)
+        });
+        if program.least == 0 {
+            let message =
+                format!("the terminal `{name}` may be empty, which a lexer does not allow");
+            return Err(Error::syntax(message, offset));
+        }
+        let literal = self.literal(&source);
+        let lexeme = Lexeme {
+            name,
+            priority,
+            literal,
+            is_ignored: false,
+            program,
+            source: source.clone(),
+            offset,
+        };
+        self.ids.insert(source, self.list.len());
+        self.list.push(lexeme);
+        Ok(self.list.len() - 1)
+    }
+
+    fn literal(&self, source: &Source) -> Option<(Box<str>, bool)> {
+        let node = match source {
+            Source::Literal(text, ignores_case) => return Some((text.clone(), *ignores_case)),
+            Source::Named(id) => self.names.definitions[*id].body?,
+            Source::Node(node) => *node,
+            Source::Pattern(..) | Source::Lazy(_) | Source::Special(_) | Source::Schema(_) => {
+                return None;
+            }
+        };
+        let mut node = node;
+        // A terminal that is only another name for one is that pattern.
+        for _ in 0..100 {
+            match &self.tree.nodes[node] {
+                Node::Literal(text, ignores_case) => return Some((text.clone(), *ignores_case)),
+                Node::Name(name) => {
+                    let found = self.names.find(name)?;
+                    node = self.names.definitions[found].body?;
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+}

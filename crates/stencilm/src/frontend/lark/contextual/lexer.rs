@@ -1,0 +1,246 @@
+//! Lark's contextual lexer: what it takes in each mode, as texts and what must not follow them.
+//!
+//! A mode is a list of terminals, those that the parser accepts in a state and the ignored ones.
+//! Of these, the first in the lexer's order that matches at all is taken, as far as it matches;
+//! a literal that a regular expression matches as a whole is that literal.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+use crate::error::Error;
+use crate::frontend::lark::contextual::automaton::{Automaton, Edge};
+use crate::frontend::lark::contextual::followed::{Followed, Following, Pending};
+use crate::frontend::lark::contextual::lexemes::Lexeme;
+use crate::grammar::{ByteSet, ExprId};
+use crate::limits::Budget;
+
+/// Situations between two terminals.
+const MOST_GAPS: usize = 200;
+
+/// The terminals of a mode.
+#[derive(Debug)]
+struct Mode {
+    /// In the order in which they are tried.
+    order: Vec<usize>,
+    /// Literals that regular expressions match as a whole.
+    literals: FxHashMap<usize, Vec<usize>>,
+}
+
+/// What a lexer takes.
+#[derive(Debug)]
+pub(crate) struct Lexer<'a> {
+    /// Every terminal.
+    lexemes: &'a [Lexeme],
+    /// The texts of each.
+    texts: Vec<ExprId>,
+    first_bytes: Vec<ByteSet>,
+    /// Texts and what follows them.
+    pub(crate) following: Following,
+    modes: Vec<Mode>,
+    mode_ids: FxHashMap<Vec<usize>, usize>,
+    gaps: FxHashMap<(usize, Pending), Rc<[Followed]>>,
+    taken: FxHashMap<(usize, Pending, usize), Rc<[Followed]>>,
+}
+
+impl<'a> Lexer<'a> {
+    /// A lexer without modes; `texts` are those of the lexemes.
+    pub(crate) fn new(
+        lexemes: &'a [Lexeme],
+        texts: Vec<ExprId>,
+        mut following: Following,
+    ) -> Result<Self, Error> {
+        let mut first_bytes = Vec::with_capacity(texts.len());
+        for &texts in &texts {
+            first_bytes.push(following.first_bytes(texts)?);
+        }
+        Ok(Self {
+            lexemes,
+            texts,
+            first_bytes,
+            following,
+            modes: Vec::new(),
+            mode_ids: FxHashMap::default(),
+            gaps: FxHashMap::default(),
+            taken: FxHashMap::default(),
+        })
+    }
+
+    /// The mode in which these terminals are accepted.
+    pub(crate) fn mode(&mut self, accepted: &[usize]) -> Result<usize, Error> {
+        let ignored = (0..self.lexemes.len()).filter(|&it| self.lexemes[it].is_ignored);
+        let mut order: Vec<usize> = accepted.iter().copied().chain(ignored).collect();
+        order.sort_by_cached_key(|&it| self.lexemes[it].order());
+        order.dedup();
+        if let Some(&id) = self.mode_ids.get(&order) {
+            return Ok(id);
+        }
+        let mut literals: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        let mut inside = FxHashSet::default();
+        for &regex in order.iter().filter(|&&it| self.lexemes[it].literal.is_none()) {
+            for &word in &order {
+                let Some((text, ignores_case)) = &self.lexemes[word].literal else {
+                    continue;
+                };
+                let is_same = self.lexemes[word].priority == self.lexemes[regex].priority;
+                let languages = &mut self.following.languages;
+                if is_same && languages.has(self.texts[regex], text.as_bytes())? {
+                    // What an ignored terminal matches is ignored, whatever it is.
+                    if !self.lexemes[regex].is_ignored {
+                        literals.entry(regex).or_default().push(word);
+                    }
+                    if !ignores_case || self.lexemes[regex].program.ignores_case {
+                        inside.insert(word);
+                    }
+                }
+            }
+        }
+        let id = self.modes.len();
+        self.mode_ids.insert(order.clone(), id);
+        order.retain(|it| !inside.contains(it));
+        self.modes.push(Mode { order, literals });
+        Ok(id)
+    }
+
+    /// The texts with which a terminal is taken after what must not be followed by `pending`.
+    fn taken(
+        &mut self,
+        mode: usize,
+        pending: &Pending,
+        terminal: usize,
+        budget: &mut Budget,
+    ) -> Result<Rc<[Followed]>, Error> {
+        let key = (mode, pending.clone(), terminal);
+        if let Some(known) = self.taken.get(&key) {
+            return Ok(known.clone());
+        }
+        let mut found: Vec<Followed> = Vec::new();
+        let order = self.modes[mode].order.clone();
+        for (place, &tried) in order.iter().enumerate() {
+            let texts = if tried == terminal {
+                self.apart_from_literals(mode, tried)
+            } else {
+                let words = self.modes[mode].literals.get(&tried);
+                // What a regular expression matched is not left out, even as an ignored literal.
+                if self.lexemes[terminal].is_ignored
+                    || !words.is_some_and(|words| words.contains(&terminal))
+                {
+                    continue;
+                }
+                let (own, word) = (self.texts[tried], self.texts[terminal]);
+                match &self.lexemes[terminal].literal {
+                    Some((_, true)) => self.following.exprs().and(&[own, word]),
+                    _ => word,
+                }
+            };
+            let bytes = self.first_bytes[tried];
+            let mut killers = pending.clone();
+            let before = order[..place].iter();
+            killers.extend(
+                before
+                    .filter(|&&it| !self.first_bytes[it].intersection(&bytes).is_empty())
+                    .map(|&it| self.texts[it]),
+            );
+            let killers = self.following.normal(killers);
+            let own = Some(self.texts[tried]);
+            found.extend(self.following.split(texts, &killers, own, budget)?.iter().cloned());
+        }
+        let found: Rc<[Followed]> = self.joined(found).into();
+        self.taken.insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// A regular expression's texts but those that are literals.
+    fn apart_from_literals(&mut self, mode: usize, terminal: usize) -> ExprId {
+        let all = self.texts[terminal];
+        let Some(words) = self.modes[mode].literals.get(&terminal) else {
+            return all;
+        };
+        let words: Vec<ExprId> = words.iter().map(|&it| self.texts[it]).collect();
+        let exprs = self.following.exprs();
+        let words = exprs.choice_of_many(&words);
+        exprs.minus(all, words)
+    }
+
+    /// Ignored texts, none or some.
+    pub(crate) fn gap(
+        &mut self,
+        mode: usize,
+        pending: &Pending,
+        budget: &mut Budget,
+    ) -> Result<Rc<[Followed]>, Error> {
+        let key = (mode, pending.clone());
+        if let Some(known) = self.gaps.get(&key) {
+            return Ok(known.clone());
+        }
+        let order = self.modes[mode].order.clone();
+        let ignored: Vec<usize> =
+            order.into_iter().filter(|&it| self.lexemes[it].is_ignored).collect();
+        let mut ids: FxHashMap<Pending, usize> = FxHashMap::default();
+        let mut states = vec![pending.clone()];
+        ids.insert(pending.clone(), 0);
+        let mut edges = Vec::new();
+        let mut at = 0;
+        while at < states.len() {
+            for &terminal in &ignored {
+                budget.tick()?;
+                for followed in self.taken(mode, &states[at].clone(), terminal, budget)?.iter() {
+                    let count = states.len();
+                    let to = *ids.entry(followed.pending.clone()).or_insert_with_key(|pending| {
+                        states.push(pending.clone());
+                        count
+                    });
+                    edges.push(Edge { from: at, to, texts: followed.texts });
+                }
+            }
+            at += 1;
+            if states.len() > MOST_GAPS {
+                return Err(Error::limit("search", MOST_GAPS));
+            }
+        }
+        let automaton = Automaton { count: states.len(), edges };
+        let mut found = Vec::with_capacity(states.len());
+        for (place, pending) in states.into_iter().enumerate() {
+            let texts = automaton.texts(0, &[place], self.following.exprs(), budget)?;
+            found.push(Followed { texts, pending });
+        }
+        let found: Rc<[Followed]> = self.joined(found).into();
+        self.gaps.insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// Ignored texts and then a terminal, taken in a mode.
+    pub(crate) fn next(
+        &mut self,
+        mode: usize,
+        pending: &Pending,
+        terminal: usize,
+        budget: &mut Budget,
+    ) -> Result<Vec<Followed>, Error> {
+        if self.lexemes[terminal].is_ignored {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for before in self.gap(mode, pending, budget)?.iter() {
+            for taken in self.taken(mode, &before.pending, terminal, budget)?.iter() {
+                let texts = self.following.exprs().seq2(before.texts, taken.texts);
+                found.push(Followed { texts, pending: taken.pending.clone() });
+            }
+        }
+        Ok(self.joined(found))
+    }
+
+    /// One entry for all texts that are followed alike.
+    fn joined(&mut self, found: Vec<Followed>) -> Vec<Followed> {
+        let mut joined: Vec<Followed> = Vec::new();
+        let nothing = self.following.exprs().nothing();
+        for followed in found.into_iter().filter(|it| it.texts != nothing) {
+            match joined.iter_mut().find(|it| it.pending == followed.pending) {
+                Some(known) => {
+                    known.texts = self.following.exprs().choice(&[known.texts, followed.texts]);
+                }
+                None => joined.push(followed),
+            }
+        }
+        joined
+    }
+}

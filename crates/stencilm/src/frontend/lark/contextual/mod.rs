@@ -1,0 +1,65 @@
+//! What Lark's LALR parser accepts with its contextual lexer, as rules.
+//!
+//! ```text
+//! Rules → productions → LALR tables ─┐
+//!   └→ lexemes → what the lexer takes ┴→ rules by state, mode and what must not follow
+//! ```
+
+mod automaton;
+mod bnf;
+mod followed;
+mod lalr;
+mod lexemes;
+mod lexer;
+mod preferred;
+mod program;
+mod table;
+
+use crate::error::Error;
+use crate::frontend::lark::names::Names;
+use crate::frontend::lark::rules::Rules;
+use crate::frontend::lark::terminals::Terminals;
+use crate::frontend::lark::tree::{ScopeId, Tree};
+use crate::grammar::{Imported, RuleSet};
+use crate::limits::Budget;
+use crate::residual::languages::Languages;
+
+use followed::Following;
+use lexer::Lexer;
+
+/// The rules of a grammar whose main text is `main`.
+///
+/// # Errors
+/// A conflict that Lark refuses, a terminal that a lexer does not know, or a limit.
+pub(crate) fn lower(
+    tree: &Tree,
+    names: &Names,
+    rules: &Rules,
+    main: ScopeId,
+    budget: &mut Budget,
+) -> Result<RuleSet, Error> {
+    let lexemes = lexemes::lexemes(tree, names, rules, main, budget)?;
+    let bnf = bnf::bnf(rules, &lexemes.of_terminal, budget)?;
+    let end = lexemes.list.len();
+    let name = |terminal: usize| match lexemes.list.get(terminal) {
+        Some(lexeme) => match &lexeme.literal {
+            Some((text, _)) => format!("`\"{text}\"`"),
+            None => format!("`{}`", lexeme.name),
+        },
+        None => "the end of the text".to_owned(),
+    };
+    let tables = lalr::tables(&bnf, rules.start, end, &name, budget)?;
+    let mut terminals = Terminals::new(tree, names, 0);
+    let mut following = Following::new(Languages::new(budget.limits));
+    let mut texts = Vec::with_capacity(end);
+    for lexeme in &lexemes.list {
+        let Some(all) = terminals.of(&lexeme.source, lexeme.offset, budget)? else {
+            unreachable!("what is no text of its own was refused");
+        };
+        let exprs = following.exprs();
+        let all = exprs.import(&terminals.set.exprs, all, &mut Imported::default());
+        texts.push(preferred::preferred(&lexeme.program.steps, all, exprs, budget)?);
+    }
+    let lexer = Lexer::new(&lexemes.list, texts, following)?;
+    table::rules(&bnf, &tables, lexer, rules.start, end, budget)
+}
