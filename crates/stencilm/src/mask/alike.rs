@@ -38,7 +38,10 @@ impl Tables {
                 }
                 let exprs = &self.residuals.exprs;
                 let may_leave = exprs.is_nullable(mine) || exprs.is_nullable(other);
-                if mine != nothing && other != nothing && !(may_leave && after.goes_on()) {
+                // Steps do not go into rules.
+                let may_call = exprs.has_leading_call(mine) || exprs.has_leading_call(other);
+                let is_both = mine != nothing && other != nothing;
+                if is_both && !may_call && !(may_leave && after.goes_on()) {
                     todo.push((mine, other, child));
                     continue;
                 }
@@ -64,33 +67,54 @@ impl Tables {
     /// An expression that begins with an endless wide loop, and is what `id` becomes after most first
     /// bytes.
     fn loop_like(&mut self, id: ExprId) -> Result<Option<ExprId>, Error> {
+        if self.residuals.is_over_tokens() {
+            return Ok(None);
+        }
+        if let Some(model) = self.loop_inside(id)
+            && self.is_like(id, model)?
+        {
+            return Ok(Some(model));
+        }
+        // The beginning of a text that must not occur is left by most characters.
+        let model = self.residuals.step(id, b' ')?;
+        Ok(if model != id && self.is_like(id, model)? { Some(model) } else { None })
+    }
+
+    /// The loop that is left of `id` without its first character, or without what it refuses.
+    fn loop_inside(&mut self, id: ExprId) -> Option<ExprId> {
         let exprs = &mut self.residuals.exprs;
-        let Expr::Seq(first, rest) = exprs.get(id) else { return Ok(None) };
-        let model = match exprs.get(first) {
-            Expr::Chars { .. } => rest,
+        let Expr::Seq(first, rest) = exprs.get(id) else { return None };
+        match exprs.get(first) {
+            Expr::Chars { .. } => Some(rest),
             Expr::And(list) => {
                 let is_refused = |member: &ExprId| matches!(exprs.get(*member), Expr::Not(_));
                 let mut others =
                     exprs.list(list).iter().copied().filter(|member| !is_refused(member));
                 match (others.next(), others.next()) {
-                    (Some(star), None) => exprs.seq2(star, rest),
-                    _ => return Ok(None),
+                    (Some(star), None) => Some(exprs.seq2(star, rest)),
+                    _ => None,
                 }
             }
-            _ => return Ok(None),
-        };
+            _ => None,
+        }
+    }
+
+    /// Whether `model` begins with an endless wide loop, and is what `id` becomes after most first
+    /// bytes.
+    fn is_like(&mut self, id: ExprId, model: ExprId) -> Result<bool, Error> {
+        let exprs = &self.residuals.exprs;
+        if exprs.has_leading_call(id) || exprs.has_leading_call(model) {
+            return Ok(false);
+        }
         let is_endless = |lead: &Loop| lead.is_wide && lead.is_exact && lead.max == UNBOUNDED;
         let Some(lead) = self.residuals.leading_loop(model).filter(|lead| is_endless(lead)) else {
-            return Ok(None);
+            return Ok(false);
         };
-        if self.residuals.is_over_tokens() {
-            return Ok(None);
-        }
         let (mut alike, mut apart) = (0, 0);
         for byte in lead.bytes.iter() {
             let is_same = self.residuals.step(id, byte)? == self.residuals.step(model, byte)?;
             *(if is_same { &mut alike } else { &mut apart }) += 1;
         }
-        Ok((alike > apart).then_some(model))
+        Ok(alike > apart)
     }
 }

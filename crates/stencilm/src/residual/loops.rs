@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::grammar::{ByteSet, CharSet, Expr, ExprId, Spelling, UNBOUNDED};
 use crate::residual::{Lead, Residuals, spell};
 
@@ -85,7 +87,7 @@ impl Residuals {
             }
             Expr::And(list) => {
                 let members = self.exprs.list(list).to_vec();
-                self.loop_of_and(&members, fuel)
+                self.loop_of_and(id, &members, fuel)
             }
             Expr::Nothing
             | Expr::Empty
@@ -136,7 +138,7 @@ impl Residuals {
 
     /// All conjuncts must take the characters: classes and stars of classes do as long as the
     /// token lasts, and finitely many refused texts leave an unbounded loop alive.
-    fn loop_of_and(&mut self, members: &[ExprId], fuel: &mut u32) -> Option<Loop> {
+    fn loop_of_and(&mut self, id: ExprId, members: &[ExprId], fuel: &mut u32) -> Option<Loop> {
         let mut met: Option<Loop> = None;
         let mut refuses_many = false;
         for &member in members {
@@ -178,7 +180,8 @@ impl Residuals {
             }
         }
         if refuses_many {
-            return self.loop_before_refused(members, met);
+            let back = self.way_back(id).filter(|found| found.is_wide);
+            return back.or_else(|| self.loop_before_refused(members, met));
         }
         // A bounded loop may run into a text that a conjunct still needs: only the walk knows.
         let is_plain = members
@@ -214,6 +217,49 @@ impl Residuals {
             _ => met.max.min(shortest.checked_sub(1 + escapes)?),
         };
         (max > 1 && !met.class.is_empty()).then(|| Loop::new(met.class, max, max == UNBOUNDED))
+    }
+
+    /// The characters that lead from `id` to itself: all but the first ones of texts that must not
+    /// occur, say.
+    fn way_back(&mut self, id: ExprId) -> Option<Loop> {
+        let mut ranges = Vec::new();
+        for byte in 0..0x80 {
+            if self.step(id, byte).ok()? == id {
+                ranges.push((byte.into(), byte.into()));
+            }
+        }
+        if self.comes_back_beyond_ascii(id)? {
+            ranges.push((0x80, u32::from(char::MAX)));
+        }
+        let class = CharSet::from_code_points(ranges);
+        (!class.is_empty()).then(|| Loop::new(Arc::new(class), UNBOUNDED, true))
+    }
+
+    /// Whether every character beyond ASCII leads from `id` to itself; `None` if it is too much to
+    /// find out.
+    fn comes_back_beyond_ascii(&mut self, id: ExprId) -> Option<bool> {
+        let (any, nothing) = (self.exprs.any_text(Spelling::Text), self.exprs.nothing());
+        let mut seen = FxHashSet::default();
+        let mut todo = vec![(id, any)];
+        while let Some((at, text)) = todo.pop() {
+            for byte in 0x80..=u8::MAX {
+                let text = self.step(text, byte).ok()?;
+                if text == nothing {
+                    continue;
+                }
+                let next = self.step(at, byte).ok()?;
+                if next == nothing || (text == any && next != id) {
+                    return Some(false);
+                }
+                if text != any && seen.insert((next, text)) {
+                    todo.push((next, text));
+                }
+            }
+            if seen.len() > FUEL as usize {
+                return None;
+            }
+        }
+        Some(true)
     }
 
     /// Whether `body` is characters of a class that lacks some of an endless loop's: whatever came,
