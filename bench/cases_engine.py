@@ -28,6 +28,8 @@ class Stencilm:
             made = stencilm.Grammar.from_lark(grammar)
         elif format == "lark_contextual":
             made = stencilm.Grammar.from_lark(grammar, meaning="contextual")
+        elif format == "structural_tag":
+            made = stencilm.Grammar.from_structural_tag(grammar)
         else:
             raise NotImplementedError(format)
         compiled = self.compiler.compile(made)

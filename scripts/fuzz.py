@@ -52,6 +52,16 @@ SEEDS = {
         'e: e "+" e | NUMBER | CNAME | "(" e ")"\n%ignore WS\n%ignore C_COMMENT',
         'start: A~2..3 [b] "x"i+\nA.2: /a*?b/ | "ab"\nb: B | A\nB: /"[^"]*"/\n%ignore /#.*/',
     ],
+    "structural_tag": [
+        '{"type":"structural_tag","format":{"type":"triggered_tags","triggers":["<a"],"tags":['
+        '{"begin":"<a>","content":{"type":"json_schema","json_schema":{"type":"object"}},'
+        '"end":"</a>"}],"excludes":["x"],"stop_after_first":true}}',
+        '{"type":"structural_tag","format":{"type":"tag","begin":"[","content":{"type":"sequence",'
+        '"elements":[{"type":"any_text"},{"type":"repeat","min":1,"max":3,"content":{"type":"regex",'
+        '"pattern":"[a-c]"}}]},"end":["]","))"]}}',
+        '{"type":"structural_tag","format":{"type":"json_schema","style":"qwen_xml","json_schema":'
+        '{"type":"object","properties":{"a":{"type":"string"},"b":{"enum":["x",1]}}}}}',
+    ],
     "json_schema": [
         '{"type":"object","properties":{"a":{"type":"integer","minimum":-3,"maximum":1e2},'
         '"b":{"$ref":"#"}},"required":["a"],"additionalProperties":{"type":"string"}}',
@@ -68,6 +78,7 @@ MAKE: dict[str, Callable[..., stencilm.Grammar]] = {
     "ebnf_w3c": functools.partial(stencilm.Grammar.from_ebnf, notation="w3c", start="A"),
     "lark": stencilm.Grammar.from_lark,
     "lark contextual": partial(stencilm.Grammar.from_lark, meaning="contextual"),
+    "structural_tag": stencilm.Grammar.from_structural_tag,
     "json_schema": stencilm.Grammar.from_json_schema,
 }
 LIMITS = stencilm.Limits(

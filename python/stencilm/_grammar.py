@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
 from stencilm import _core
 from stencilm._exceptions import GrammarSyntaxError
 from stencilm._inputs import schema_text
 from stencilm._report import Report
+from stencilm.tags import tag_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from stencilm._inputs import Schema
     from stencilm._limits import Limits
+    from stencilm.tags import Format, StructuralTag
 
 __all__ = ["Grammar"]
 
@@ -32,9 +35,10 @@ class Grammar:
     __slots__ = ("_core", "_options", "kind", "source")
 
     kind: str
-    """The language it was written in: `json_schema`, `regex`, `ebnf`, `lark` or `choice`."""
+    """What it was made from: `json_schema`, `regex`, `ebnf`, `lark`, `choice`, `structural_tag`,
+    `substring_of`, or other grammars: `sequence`, `any_of`, `repeat`."""
     source: str
-    """The text that it was made from."""
+    """The text that it was made from; of other grammars, a list of their fingerprints."""
 
     def __init__(
         self, core: _core.Grammar, kind: str, source: str, options: dict[str, Any] | None = None
@@ -271,6 +275,123 @@ class Grammar:
             core = _core.Grammar.choice(listed, None if limits is None else limits._core)
         return cls(core, "choice", json.dumps(listed))
 
+    @classmethod
+    def from_structural_tag(
+        cls,
+        tag: str | Mapping[str, Any] | StructuralTag | Format,
+        *,
+        limits: Limits | None = None,
+        cancel: _core.Cancel | None = None,
+        **options: Any,
+    ) -> Grammar:
+        r"""Free text and tags with contents of their own; see `stencilm.tags` for the formats.
+
+        Args:
+            tag: JSON text, a dict, or objects of `stencilm.tags`.
+            limits: What it may cost.
+            cancel: Stops the work from another thread.
+            options: For the JSON Schemas inside: `whitespace`, `whitespace_cap`, `key_order`,
+                `escapes` and the others that `from_json_schema` has, as they are named there.
+
+        Raises:
+            GrammarSyntaxError: Not a structural tag; `location` is a JSON Pointer.
+            UnsupportedError: Something that cannot be enforced exactly.
+            UnsatisfiableError: No text can match.
+
+        >>> tag = {"type": "tag", "begin": "<n>", "content": {"type": "regex", "pattern": "1+"},
+        ...        "end": "</n>"}
+        >>> Grammar.from_structural_tag({"type": "structural_tag", "format": tag}).show()
+        'root ::= "<n>" [1]+ "</n>"\n'
+        """
+        text = tag if isinstance(tag, str) else json.dumps(tag_value(tag), ensure_ascii=False)
+        core_limits = None if limits is None else limits._core
+        with _whole_text(text):
+            core = _core.Grammar.structural_tag(text, options or None, core_limits, cancel)
+        return cls(core, "structural_tag", text, options)
+
+    @classmethod
+    def literal(cls, text: str) -> Grammar:
+        """This text.
+
+        >>> (Grammar.literal("x = ") + Grammar.from_regex("[0-9]+")).kind
+        'sequence'
+        """
+        return cls.choice([text])
+
+    @classmethod
+    def substring_of(cls, text: str, *, limits: Limits | None = None) -> Grammar:
+        """Everything that stands somewhere in `text`: a quotation. The empty text included.
+
+        >>> Grammar.substring_of("to be or not to be").kind
+        'substring_of'
+        """
+        with _whole_text(text):
+            core = _core.Grammar.substrings(text, None if limits is None else limits._core)
+        return cls(core, "substring_of", text)
+
+    @classmethod
+    def sequence(cls, grammars: Sequence[Grammar], *, limits: Limits | None = None) -> Grammar:
+        """Texts of all of these, one after the other; `a + b` is short for two.
+
+        Raises:
+            UnsupportedError: JSON Schemas with different `escapes`.
+
+        >>> word = Grammar.from_regex("[a-z]+")
+        >>> Grammar.sequence([word, Grammar.literal("="), Grammar.json()]).kind
+        'sequence'
+        """
+        parts = [part._core for part in grammars]
+        core = _core.Grammar.sequence(parts, None if limits is None else limits._core)
+        return cls(core, "sequence", _fingerprints(grammars))
+
+    @classmethod
+    def any_of(cls, grammars: Sequence[Grammar], *, limits: Limits | None = None) -> Grammar:
+        """Texts of any of these; `a | b` is short for two.
+
+        Raises:
+            UnsatisfiableError: There is none.
+            UnsupportedError: JSON Schemas with different `escapes`.
+
+        >>> (Grammar.literal("none") | Grammar.from_regex("[0-9]+")).kind
+        'any_of'
+        """
+        parts = [part._core for part in grammars]
+        core = _core.Grammar.any_of(parts, None if limits is None else limits._core)
+        return cls(core, "any_of", _fingerprints(grammars))
+
+    def repeat(self, min: int, max: int | None = None, *, limits: Limits | None = None) -> Grammar:
+        """Between `min` and `max` texts, one after the other; any number without `max`.
+
+        Raises:
+            ValueError: `max` is less than `min`, or one is negative.
+
+        >>> Grammar.literal("ab").repeat(2, 2).kind
+        'repeat'
+        """
+        if min < 0 or (max is not None and max < min):
+            raise ValueError(f"no number of texts is between {min} and {max}")
+        core_limits = None if limits is None else limits._core
+        core = self._core.repeat(min, max, core_limits)
+        return Grammar(core, "repeat", _fingerprints([self]), {"min": min, "max": max})
+
+    def optional(self) -> Grammar:
+        """A text or nothing.
+
+        >>> (Grammar.literal("-").optional() + Grammar.from_regex("[0-9]+")).kind
+        'sequence'
+        """
+        return self.repeat(0, 1)
+
+    def __add__(self, other: Grammar) -> Grammar:
+        if not isinstance(other, Grammar):
+            return NotImplemented
+        return Grammar.sequence([self, other])
+
+    def __or__(self, other: Grammar) -> Grammar:
+        if not isinstance(other, Grammar):
+            return NotImplemented
+        return Grammar.any_of([self, other])
+
     @property
     def report(self) -> Report:
         """What is enforced, and what is not."""
@@ -294,6 +415,11 @@ class Grammar:
     def __repr__(self) -> str:
         shown = self.source if len(self.source) <= 60 else self.source[:57] + "..."
         return f"<Grammar {self.kind} {shown!r}>"
+
+
+def _fingerprints(grammars: Sequence[Grammar]) -> str:
+    """Equal for equal grammars. Sources themselves would grow with each step: `g + g + …`."""
+    return json.dumps([sha256(repr(part.key).encode()).hexdigest() for part in grammars])
 
 
 def _check_spaces(

@@ -149,6 +149,72 @@ impl Grammar {
         Ok(Self(made))
     }
 
+    /// The texts of a structural tag, given as JSON text.
+    #[staticmethod]
+    #[pyo3(signature = (tag, options=None, limits=None, cancel=None))]
+    fn structural_tag(
+        py: Python<'_>,
+        tag: &str,
+        options: Option<&Bound<'_, PyDict>>,
+        limits: Option<&Limits>,
+        cancel: Option<&Cancel>,
+    ) -> PyResult<Self> {
+        let options = schema_options(py, options)?;
+        let mut budget = budget(limits, cancel);
+        let made = guarded_apart(py, || stencilm::from_structural_tag(tag, &options, &mut budget))?;
+        Ok(Self(made))
+    }
+
+    /// Texts of all of these, one after the other.
+    #[staticmethod]
+    #[pyo3(signature = (grammars, limits=None))]
+    #[allow(clippy::needless_pass_by_value)]
+    fn sequence(
+        py: Python<'_>,
+        grammars: Vec<PyRef<'_, Self>>,
+        limits: Option<&Limits>,
+    ) -> PyResult<Self> {
+        let parts: Vec<stencilm::Grammar> = grammars.iter().map(|part| part.0.clone()).collect();
+        let mut budget = budget(limits, None);
+        Ok(Self(guarded_apart(py, || stencilm::from_sequence(&parts, &mut budget))?))
+    }
+
+    /// Texts of any of these.
+    #[staticmethod]
+    #[pyo3(signature = (grammars, limits=None))]
+    #[allow(clippy::needless_pass_by_value)]
+    fn any_of(
+        py: Python<'_>,
+        grammars: Vec<PyRef<'_, Self>>,
+        limits: Option<&Limits>,
+    ) -> PyResult<Self> {
+        let parts: Vec<stencilm::Grammar> = grammars.iter().map(|part| part.0.clone()).collect();
+        let mut budget = budget(limits, None);
+        Ok(Self(guarded_apart(py, || stencilm::from_any_of(&parts, &mut budget))?))
+    }
+
+    /// So many texts of this one; without a bound if `max` is not given.
+    #[pyo3(signature = (min, max=None, limits=None))]
+    fn repeat(
+        &self,
+        py: Python<'_>,
+        min: u32,
+        max: Option<u32>,
+        limits: Option<&Limits>,
+    ) -> PyResult<Self> {
+        let (part, max) = (self.0.clone(), max.unwrap_or(stencilm::grammar::UNBOUNDED));
+        let mut budget = budget(limits, None);
+        Ok(Self(guarded_apart(py, || stencilm::from_repeat(&part, min, max, &mut budget))?))
+    }
+
+    /// Everything that stands somewhere in a text.
+    #[staticmethod]
+    #[pyo3(signature = (text, limits=None))]
+    fn substrings(py: Python<'_>, text: &str, limits: Option<&Limits>) -> PyResult<Self> {
+        let mut budget = budget(limits, None);
+        Ok(Self(guarded_apart(py, || stencilm::from_substrings(text, &mut budget))?))
+    }
+
     /// The rules that the start needs, at most `most`, as EBNF.
     #[pyo3(signature = (most=200))]
     fn show(&self, py: Python<'_>, most: usize) -> PyResult<String> {

@@ -102,3 +102,53 @@ pub fn from_lark(
 ) -> Result<Grammar, Error> {
     from_rules(frontend::lark::parse(text, start, meaning, budget)?, budget)
 }
+
+/// The texts of a structural tag, given as JSON. `options` hold for the JSON Schemas inside.
+///
+/// # Errors
+/// No structural tag, what cannot be enforced, or a limit; with a JSON Pointer.
+pub fn from_structural_tag(
+    tag: &str,
+    options: &frontend::json_schema::JsonSchemaOptions,
+    budget: &mut Budget,
+) -> Result<Grammar, Error> {
+    from_rules(frontend::tags::parse(tag, options, from_rules, budget)?, budget)
+}
+
+/// Texts of all of these grammars, one after the other.
+///
+/// # Errors
+/// Their schemas spell names differently, or a limit.
+pub fn from_sequence(grammars: &[Grammar], budget: &mut Budget) -> Result<Grammar, Error> {
+    from_rules(frontend::combine::sequence(grammars)?, budget)
+}
+
+/// Texts of any of these grammars.
+///
+/// # Errors
+/// There is none, their schemas spell names differently, or a limit.
+pub fn from_any_of(grammars: &[Grammar], budget: &mut Budget) -> Result<Grammar, Error> {
+    from_rules(frontend::combine::any_of(grammars)?, budget)
+}
+
+/// Between `min` and `max` texts of a grammar, one after the other;
+/// [`UNBOUNDED`](grammar::UNBOUNDED) for no bound.
+///
+/// # Errors
+/// A limit.
+pub fn from_repeat(
+    grammar: &Grammar,
+    min: u32,
+    max: u32,
+    budget: &mut Budget,
+) -> Result<Grammar, Error> {
+    from_rules(frontend::combine::repeat(grammar, min, max)?, budget)
+}
+
+/// Everything that stands somewhere in a text, the empty text included.
+///
+/// # Errors
+/// A limit.
+pub fn from_substrings(text: &str, budget: &mut Budget) -> Result<Grammar, Error> {
+    from_rules(frontend::substrings::rules(text, budget)?, budget)
+}

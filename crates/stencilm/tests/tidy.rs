@@ -28,6 +28,7 @@ const FRONT_ENDS: &[(&str, &[&str])] = &[
     ("ebnf", &["regex"]),
     ("json_schema", &["regex"]),
     ("lark", &["regex", "json_schema"]),
+    ("tags", &["regex", "ebnf", "json_schema"]),
 ];
 
 /// The core computes and nothing else; only its caller talks to the world.

@@ -55,6 +55,7 @@ def read_source(
     json_: bool,
     choice: str | None,
     pydantic: str | None,
+    structural_tag: str | None,
     whitespace: str | None,
     escapes: str | None,
 ) -> Source | None:
@@ -72,6 +73,7 @@ def read_source(
         "--json": json_ or None,
         "--choice": choice,
         "--pydantic": pydantic,
+        "--structural-tag": structural_tag,
     }
     kinds = [kind for kind, value in given.items() if value is not None]
     if len(kinds) > 1:
@@ -101,6 +103,9 @@ def read_source(
         # Every grammar has a rule, hardly any file name a colon.
         text = lark if ":" in lark and not Path(lark).exists() else _read_file(lark, "grammar")
         return _source("--lark", text, lambda: Grammar.from_lark(text))
+    if structural_tag is not None:
+        text = _read_file(structural_tag, "structural tag")
+        return _source("--structural-tag", text, lambda: Grammar.from_structural_tag(text))
     if json_:
         return _source("--json", None, lambda: from_schema(True))
     if choice is not None:

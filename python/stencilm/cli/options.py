@@ -111,6 +111,15 @@ class GrammarOptions:
             rich_help_panel=_PANEL,
         ),
     ] = None
+    structural_tag: Annotated[
+        str | None,
+        typer.Option(
+            "--structural-tag",
+            metavar="FILE",
+            help="A structural tag, as JSON; - reads stdin.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
     whitespace: Annotated[
         str | None,
         typer.Option(
@@ -143,6 +152,7 @@ class GrammarOptions:
             json_=self.json_,
             choice=self.choice,
             pydantic=self.pydantic,
+            structural_tag=self.structural_tag,
             whitespace=self.whitespace,
             escapes=self.escapes,
         )
@@ -156,8 +166,8 @@ class GrammarOptions:
         source = self.read_if_given()
         if source is None:
             raise Failure(
-                "give a grammar: --schema, --regex, --ebnf, --lark, --grammar, --json, --choice, "
-                "or --pydantic"
+                "give a grammar: --schema, --regex, --ebnf, --lark, --structural-tag, --grammar, "
+                "--json, --choice or --pydantic"
             )
         return source
 

@@ -1,6 +1,9 @@
 //! The languages that grammars are written in: each file turns one of them into the one IR.
 
+pub mod combine;
 pub mod ebnf;
 pub mod json_schema;
 pub mod lark;
 pub mod regex;
+pub mod substrings;
+pub mod tags;

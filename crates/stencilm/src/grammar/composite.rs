@@ -57,9 +57,16 @@ impl RuleSet {
             let feature = "JSON Schemas with different `escapes` in one grammar";
             return Err(Error::unsupported(feature, Location::Whole));
         }
-        let place = self.supplied.len();
-        self.supplied.push(grammar.clone());
-        starts(0, &self.supplied)?;
+        let is_same = |known: &Grammar| {
+            Arc::ptr_eq(&known.rules, &grammar.rules) && known.start == grammar.start
+        };
+        let place = if let Some(place) = self.supplied.iter().position(is_same) {
+            place
+        } else {
+            self.supplied.push(grammar.clone());
+            starts(0, &self.supplied)?;
+            self.supplied.len() - 1
+        };
         let call = self.exprs.call(RuleId(SUPPLIED + index(place)));
         if !grammar.rules.accepts_empty() {
             return Ok(call);

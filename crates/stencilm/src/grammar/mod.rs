@@ -13,6 +13,7 @@ mod import;
 mod items;
 mod json_text;
 mod numbers;
+mod search;
 mod show;
 mod star;
 

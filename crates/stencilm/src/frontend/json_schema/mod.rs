@@ -39,6 +39,7 @@ mod object_table;
 mod objects;
 mod options;
 mod ordered_object;
+mod parameters;
 mod polarity;
 mod reach;
 mod repeats;
@@ -68,11 +69,12 @@ use crate::limits::Budget;
 use rules::SchemaRules;
 use schemas::Schemas;
 
-pub(crate) use document::{Document, Node as JsonNode};
+pub(crate) use document::{Document, Node, NodeId};
 pub use options::{
     Additional, Dialect, Escapes, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported,
     Whitespace,
 };
+pub use parameters::Parameters;
 pub use report::{Report, report};
 
 /// The grammar of the JSON texts that are valid for a schema.

@@ -1,5 +1,6 @@
 //! What a caller may choose about the text that a JSON Schema allows.
 
+use crate::frontend::json_schema::parameters::Parameters;
 use crate::grammar::Spelling;
 
 /// How a JSON Schema becomes a grammar.
@@ -33,10 +34,13 @@ pub struct JsonSchemaOptions {
     /// Other documents that a `$ref` may name: a URI and the text of the schema. Nothing is ever
     /// fetched.
     pub resources: Vec<(String, String)>,
+    /// Writes the members of the outermost value, an object, as parameters in these marks instead
+    /// of as JSON. Default: JSON.
+    pub parameters: Option<Parameters>,
 }
 
 /// White space between the tokens of a JSON text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Whitespace {
     /// Up to `cap` characters (space, tab, line feed, carriage return) at each place.
     Any {
@@ -70,7 +74,7 @@ impl Default for Whitespace {
 }
 
 /// The order in which member names come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum KeyOrder {
     /// The order in which the schema first mentions them, as models are trained to write.
     #[default]

@@ -2,6 +2,7 @@
 //! made when it is first entered.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +28,7 @@ const BYTES_A_RULE: usize = 256;
 #[derive(Debug)]
 pub(crate) struct SchemaRules {
     start: RuleId,
+    accepts_empty: bool,
     /// Rules and objects are fewer.
     numbers: u32,
     name_spelling: Spelling,
@@ -53,6 +55,10 @@ pub(crate) enum Rule {
     Value { shape: ShapeId, depth: u32 },
     /// The rest of an object.
     Members { object: u32, at: At, depth: u32 },
+    /// An object whose members are written as parameters.
+    Call { shape: ShapeId },
+    /// The rest of its members, not empty.
+    Parameters { object: u32, at: At },
     /// The rest of an array after so many items.
     Items { shape: ShapeId, alternative: u32, count: u32, depth: u32 },
     /// The rest of an array of which more than its length counts, from an item on; whether what came
@@ -76,12 +82,25 @@ impl SchemaRules {
             objects: FxHashMap::default(),
             size_at_first: 0,
         };
-        let start = machine.rule(Rule::Value { shape, depth: 0 })?;
+        let mut accepts_empty = false;
+        let start = if machine.schemas.options.parameters.is_some() {
+            (_, accepts_empty) = machine.parameters(shape, &mut Exprs::default())?;
+            machine.rule(Rule::Call { shape })?
+        } else {
+            machine.rule(Rule::Value { shape, depth: 0 })?
+        };
         machine.size_at_first = machine.size_in_bytes();
         let name_spelling = machine.schemas.options.escapes.listed();
         let numbers = u32::try_from(machine.limits.rules).unwrap_or(u32::MAX);
         let left_behind = AtomicUsize::new(0);
-        Ok(Self { start, numbers, name_spelling, machine: Mutex::new(machine), left_behind })
+        Ok(Self {
+            start,
+            accepts_empty,
+            numbers,
+            name_spelling,
+            machine: Mutex::new(machine),
+            left_behind,
+        })
     }
 
     /// The rule of the whole value.
@@ -116,7 +135,7 @@ impl Machine {
         Ok(RuleId(index(next)))
     }
 
-    fn object(&mut self, id: u32) -> Result<Object, Error> {
+    pub(crate) fn object(&mut self, id: u32) -> Result<Object, Error> {
         if let Some(object) = self.objects.get(&id) {
             return Ok(object.clone());
         }
@@ -131,11 +150,75 @@ impl Machine {
         Ok(object)
     }
 
+    /// Whether the object may end here.
+    pub(crate) fn may_close(&self, object: &Object, at: At) -> bool {
+        match object {
+            Object::Ordered(_, ordered) => ordered.may_close(at),
+            Object::Any(table) => self.schemas.may_close(table, at),
+        }
+    }
+
+    /// The first place at or after `low` of a listed name that may come next.
+    pub(crate) fn next_place(
+        &mut self,
+        object: &Object,
+        number: u32,
+        at: At,
+        low: u32,
+    ) -> Result<Option<u32>, Error> {
+        match object {
+            Object::Ordered(table, ordered) => Ok(ordered.next_place(at, low, table.len())),
+            Object::Any(table) => self.schemas.next_place(table, number, at, (low, table.len())),
+        }
+    }
+
+    /// The classes of names outside the list of which some may come next.
+    pub(crate) fn other_classes(&mut self, object: &Object, at: At) -> Result<Vec<usize>, Error> {
+        match object {
+            Object::Ordered(table, ordered) => {
+                let count = if ordered.may_be_other(at) { table.classes.len() } else { 0 };
+                Ok((0..count).filter(|&class| ordered.classes[class].is_some()).collect())
+            }
+            Object::Any(table) => self.schemas.classes_at(table, at),
+        }
+    }
+
+    /// What the value of a member may be, and where the object stands after each.
+    pub(crate) fn steps(
+        &mut self,
+        object: &Object,
+        at: At,
+        name: Name,
+    ) -> Result<SmallVec<[(ShapeId, At); 1]>, Error> {
+        match object {
+            Object::Ordered(_, ordered) => {
+                let (value, at) = match name {
+                    Name::Member(member) => {
+                        (ordered.values[member as usize], ordered.after(at, member))
+                    }
+                    Name::Class(class) => (ordered.classes[class], ordered.after_other(at)),
+                };
+                Ok(value.map(|value| (value, at)).into_iter().collect())
+            }
+            Object::Any(table) => {
+                let mut live = SmallVec::new();
+                for (value, at) in self.schemas.steps(table, at, name)? {
+                    if let Some(value) = self.schemas.live_shape(value)? {
+                        live.push((value, at));
+                    }
+                }
+                Ok(live)
+            }
+        }
+    }
+
     /// The object and its state that a number stands for.
     fn state(&self, state: u32) -> Option<(u32, At, u32)> {
         match self.rules[state as usize] {
             Rule::Members { object, at, depth } => Some((object, at, depth)),
             Rule::Value { .. }
+            | Rule::Call { .. }
+            | Rule::Parameters { .. }
             | Rule::Items { .. }
             | Rule::NextItem { .. }
             | Rule::AfterItem { .. } => None,
@@ -281,19 +364,9 @@ impl Machine {
         let object = self.object(number)?;
         let table = object.table().clone();
         let high = table.len();
-        let (may_close, has_listed, classes) = match &object {
-            Object::Ordered(_, ordered) => {
-                let count = if ordered.may_be_other(at) { table.classes.len() } else { 0 };
-                let classes = (0..count).filter(|&class| ordered.classes[class].is_some());
-                let has_listed = ordered.next_place(at, 0, high).is_some();
-                (ordered.may_close(at), has_listed, classes.collect())
-            }
-            Object::Any(_) => {
-                let has_listed = self.schemas.next_place(&table, number, at, (0, high))?.is_some();
-                let classes = self.schemas.classes_at(&table, at)?;
-                (self.schemas.may_close(&table, at), has_listed, classes)
-            }
-        };
+        let may_close = self.may_close(&object, at);
+        let has_listed = self.next_place(&object, number, at, 0)?.is_some();
+        let classes = self.other_classes(&object, at)?;
         let mut names = Vec::new();
         let is_open = matches!(classes[..], [class] if table.classes[class].is_every_name());
         if is_open || has_listed {
@@ -342,30 +415,12 @@ impl Machine {
         name: Name,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
-        match object {
-            Object::Ordered(_, ordered) => {
-                let (value, at) = match name {
-                    Name::Member(member) => {
-                        (ordered.values[member as usize], ordered.after(at, member))
-                    }
-                    Name::Class(class) => (ordered.classes[class], ordered.after_other(at)),
-                };
-                match value {
-                    Some(value) => self.after_value(value, number, at, depth, exprs),
-                    None => Ok(exprs.nothing()),
-                }
-            }
-            Object::Any(table) => {
-                let steps = self.schemas.steps(table, at, name)?;
-                let mut choices = Vec::with_capacity(steps.len());
-                for (value, at) in steps {
-                    if let Some(value) = self.schemas.live_shape(value)? {
-                        choices.push(self.after_value(value, number, at, depth, exprs)?);
-                    }
-                }
-                Ok(exprs.choice(&choices))
-            }
+        let steps = self.steps(object, at, name)?;
+        let mut choices = Vec::with_capacity(steps.len());
+        for (value, at) in steps {
+            choices.push(self.after_value(value, number, at, depth, exprs)?);
         }
+        Ok(exprs.choice(&choices))
     }
 
     /// The colon, a value and the rest of the object.
@@ -409,6 +464,8 @@ impl Rules for SchemaRules {
         match machine.rules[rule.0 as usize] {
             Rule::Value { shape, depth } => machine.value_body(shape, depth, exprs),
             Rule::Members { .. } => machine.members(rule.0, exprs),
+            Rule::Call { shape } => Ok(machine.parameters(shape, exprs)?.0),
+            Rule::Parameters { object, at } => machine.parameters_body(object, at, exprs),
             Rule::Items { shape, alternative, count, depth } => {
                 machine.items(shape, alternative as usize, count as usize, depth, exprs)
             }
@@ -423,6 +480,8 @@ impl Rules for SchemaRules {
         match self.machine().rules[rule.0 as usize] {
             Rule::Value { shape, .. } => format!("value_{}", shape.0),
             Rule::Members { object, at, .. } => format!("object_{object}_{}", at.next),
+            Rule::Call { shape } => format!("call_{}", shape.0),
+            Rule::Parameters { object, at } => format!("parameters_{object}_{}", at.next),
             Rule::Items { shape, count, .. } => format!("array_{}_{count}", shape.0),
             Rule::NextItem { array, at, .. } => format!("items_{array}_{}", at.count),
             Rule::AfterItem { array, at, .. } => format!("after_item_{array}_{}", at.count),
@@ -452,6 +511,10 @@ impl Rules for SchemaRules {
 
     fn object_of(&self, state: u32) -> u32 {
         self.machine().state(state).map_or(0, |(object, ..)| object)
+    }
+
+    fn accepts_empty(&self) -> bool {
+        self.accepts_empty
     }
 
     fn numbers(&self) -> u32 {

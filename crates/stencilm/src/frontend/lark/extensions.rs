@@ -2,7 +2,7 @@
 //! number.
 
 use crate::error::{Error, Location};
-use crate::frontend::json_schema::{Document, JsonNode};
+use crate::frontend::json_schema::{Document, Node as JsonNode};
 use crate::frontend::lark::parser::Parser;
 use crate::frontend::lark::text::TokenKind;
 use crate::frontend::lark::tree::{Argument, Bits, Comparison, Condition, Node};

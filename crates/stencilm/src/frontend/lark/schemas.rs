@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Location};
 use crate::frontend::json_schema::{
-    self, Document, JsonNode, JsonSchemaOptions, Unsupported, Whitespace,
+    self, Document, JsonSchemaOptions, Node as JsonNode, Unsupported, Whitespace,
 };
 use crate::grammar::Grammar;
 use crate::limits::Budget;
