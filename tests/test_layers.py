@@ -42,6 +42,7 @@ MAY_USE = {
     "vocabularies": {"core"},
     "grammars": {"core"},
     "sampling": {"core"},
+    "tools": {"core"},
     "integrations": {"core", "vocabularies", "sampling"},
     "cli": {"core", "grammars", "vocabularies", "sampling", "integrations"},
 }
