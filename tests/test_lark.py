@@ -52,7 +52,9 @@ def random_part(rng: random.Random, depth: int, names: list[str], terminals: lis
     other = random_sequence(rng, depth - 1, names, terminals)
     suffix = rng.choice("*+?")
     count = rng.choice(["~2", "~0..2", "~1..3"])
-    return rng.choice([f"({inner} | {other})", f"({inner}){suffix}", f"[{inner}]", f"{part}{count}"])
+    return rng.choice(
+        [f"({inner} | {other})", f"({inner}){suffix}", f"[{inner}]", f"{part}{count}"]
+    )
 
 
 def random_sequence(rng: random.Random, depth: int, names: list[str], terminals: list[str]) -> str:
@@ -65,7 +67,9 @@ def random_grammar(rng: random.Random, terminals: list[str], ignored: list[str])
     rules = ["start", "r"]
     lines = []
     for rule in rules:
-        ways = [random_sequence(rng, 1, names * 2 + rules, terminals) for _ in range(rng.randint(1, 3))]
+        ways = [
+            random_sequence(rng, 1, names * 2 + rules, terminals) for _ in range(rng.randint(1, 3))
+        ]
         lines.append(f"{rule}: " + " | ".join(ways))
     for name in names:
         first, second = rng.choice(terminals), rng.choice(terminals)
@@ -106,7 +110,9 @@ def check(kit: Kit, rng: random.Random, text: str, meaning: str, parser: Any) ->
         expected = is_in(sample)
         if expected:
             taken.append(sample)
-        assert takes(kit, grammar, sample) == expected, f"{sample!r} in the meaning {meaning}\n{text}"
+        assert takes(kit, grammar, sample) == expected, (
+            f"{sample!r} in the meaning {meaning}\n{text}"
+        )
     return 60
 
 

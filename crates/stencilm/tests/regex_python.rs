@@ -17,6 +17,7 @@ const PYTHON: RegexOptions = RegexOptions {
     multiline: false,
     ascii: false,
     verbose: false,
+    properties: false,
 };
 
 /// Texts that match from end to end, and texts that do not.

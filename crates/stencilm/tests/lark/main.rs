@@ -225,6 +225,13 @@ fn schemas_inside() {
 }
 
 #[test]
+fn tokens_by_number() {
+    check_engine("start: <[97-98,120]> \"c\"", &["ac", "xc"], &["cc", "a"]);
+    check_engine("start: (<[^97]> | \"aa\")+", &["bc", "aab"], &["a", "ba"]);
+    check_engine("start: <[*]> \"!\"", &["a!", "!!"], &["!", "ab!"]);
+}
+
+#[test]
 fn errors_say_what_would_be_right() {
     check_error("start: nmae\nname: \"a\"", 7, "unknown rule `nmae`; did you mean `name`?");
     check_error("start: NUM", 7, "unknown terminal `NUM`");
@@ -253,7 +260,7 @@ fn errors_say_what_would_be_right() {
     check_error("%extend a: \"b\"\nstart: \"a\"", 8, "there is no rule `a` before this");
     check_error("start: @other", 7, "`@`");
     check_error("start: a\na[foo=1]: /b/", 11, "there is no attribute `foo`");
-    check_error("start: <[1-2]>", 7, "tokens by number");
+    check_error("start: <[1-2-3]>", 7, "is no range of tokens");
     check_error("start: <[2-1]>", 7, "empty");
     check_error("start: a\na::_: \"b\"", 7, "has a number");
     check_error("start: \"a\" %if true", 11, "`%if` stands at the end");

@@ -76,8 +76,6 @@ impl Parser<'_> {
         let (offset, written) = (self.offset(), self.next());
         if let Some(numbers) = written.strip_prefix("<[").and_then(|it| it.strip_suffix("]>")) {
             check_ranges(numbers, offset)?;
-            let feature = format!("tokens by number, `{written}`,");
-            return Err(Error::unsupported(feature, Location::Offset(offset)));
         }
         Ok(Node::Special(written.into()))
     }
