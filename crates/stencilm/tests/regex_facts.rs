@@ -16,6 +16,7 @@ const NO_FLAGS: RegexOptions = RegexOptions {
     multiline: false,
     ascii: false,
     verbose: false,
+    properties: false,
 };
 
 fn compile(
