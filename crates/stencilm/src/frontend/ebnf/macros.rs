@@ -15,7 +15,7 @@ use crate::error::{Error, Location};
 use crate::frontend::ebnf::parser::Parser;
 use crate::frontend::ebnf::tree::{Node, NodeId};
 use crate::frontend::regex::{self, Dialect, RegexOptions};
-use crate::grammar::{CharSet, Spelling, UNBOUNDED};
+use crate::grammar::{ByteSet, CharSet, Spelling, UNBOUNDED};
 
 const MACROS: &[&str] =
     &["Token", "ExcludeToken", "Regex", "Substring", "TagDispatch", "TokenTagDispatch"];
@@ -183,14 +183,25 @@ impl<'a> Parser<'a> {
         // The first tag that ends is the one that counts.
         let no_earlier = no([anything, stops, something]);
         let no_excluded = no([anything, excluded, anything]);
+        let is_apart = are_apart(&dispatch);
+        let allowed = self.budget.limits.alternatives;
+        if !is_apart && dispatch.tags.len() > allowed {
+            return Err(Error::limit("alternatives", allowed).moved_to(Location::Offset(offset)));
+        }
         let mut ways = Vec::with_capacity(dispatch.tags.len());
         for (tag, rule, at) in &dispatch.tags {
             self.budget.tick()?;
-            let tag = self.tree.add(Node::Literal(tag.clone()), *at);
-            let tagged = self.tree.add(Node::Seq([anything, tag].into()), *at);
-            let conditions = [tagged, no_earlier, no_excluded];
-            let tagged = self.tree.add(Node::And(conditions.into()), *at);
+            let mut tagged = self.tree.add(Node::Literal(tag.clone()), *at);
+            if !is_apart {
+                let ending = self.tree.add(Node::Seq([anything, tagged].into()), *at);
+                let conditions = [ending, no_earlier, no_excluded];
+                tagged = self.tree.add(Node::And(conditions.into()), *at);
+            }
             ways.push(self.then_rule(tagged, rule, *at)?);
+        }
+        if is_apart {
+            let tagged = self.tree.add(Node::Choice(ways.into()), offset);
+            ways = vec![self.tree.add(Node::Seq([free, tagged].into()), offset)];
         }
         Ok(self.dispatched(ways, free, dispatch.ends_after_rule, offset))
     }
@@ -288,6 +299,18 @@ fn dispatch<'a, T>(
         }
     }
     Ok(found)
+}
+
+/// Whether no tag and nothing excluded can begin inside of another one, and no tag with another: then
+/// a tag after free text is the first one that ends.
+fn are_apart(dispatch: &Dispatch<'_, Box<[u8]>>) -> bool {
+    let mut tags: Vec<&[u8]> = dispatch.tags.iter().map(|(tag, ..)| &**tag).collect();
+    tags.sort_unstable();
+    let excludes = dispatch.excludes.iter().map(|exclude| &**exclude);
+    let stops: Vec<&[u8]> = tags.iter().copied().chain(excludes).collect();
+    let firsts: ByteSet = stops.iter().map(|stop| stop[0]).collect();
+    let is_whole = |stop: &&[u8]| !stop[1..].iter().any(|&byte| firsts.contains(byte));
+    stops.iter().all(is_whole) && !tags.windows(2).any(|pair| pair[1].starts_with(pair[0]))
 }
 
 /// The numbers of the tokens that are listed.

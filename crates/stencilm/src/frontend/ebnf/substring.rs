@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::error::Error;
+use crate::error::{Error, Location};
 use crate::frontend::ebnf::parser::Parser;
 use crate::frontend::ebnf::tree::{Node, NodeId};
 
@@ -22,6 +22,10 @@ struct State {
 impl Parser<'_> {
     /// Any run of these chunks, none of them included.
     pub(crate) fn substring(&mut self, chunks: &[&[u8]], offset: usize) -> Result<Node, Error> {
+        let allowed = self.budget.limits.rules;
+        if chunks.len() > allowed {
+            return Err(Error::limit("rules", allowed).moved_to(Location::Offset(offset)));
+        }
         let mut numbers: HashMap<&[u8], usize> = HashMap::new();
         let mut literals: Vec<NodeId> = Vec::new();
         let mut letters = Vec::with_capacity(chunks.len());
