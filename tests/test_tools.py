@@ -299,3 +299,21 @@ def test_what_is_no_call_is_text(text: str) -> None:
     answer = parse_tool_calls(text, "hermes")
     assert answer.calls == []
     assert answer.content == text
+
+
+def test_long_texts_are_read_once() -> None:
+    arguments = {"city": 'x"\\{' * 20_000, "list": [[1]] * 1_000}
+    text = written(family_of("hermes"), ("get_weather", arguments))
+    parser, found = ToolCallParser("hermes"), []
+    for at in range(0, len(text), 3):
+        found += parser.feed(text[at : at + 3])
+    assert found == [ToolCall("get_weather", arguments)]
+    wrong = '<tool_call>\n{"name": "f", "arguments": {' * 20_000
+    assert parse_tool_calls(wrong, "hermes").content == wrong
+    members = "".join(f"<arg_key>k{at}</arg_key><arg_value>{at}</arg_value>" for at in range(5_000))
+    parser, found = ToolCallParser("glm_4_7"), []
+    for at in range(0, len(members), 7):
+        found += parser.feed(("<tool_call>f" if at == 0 else "") + members[at : at + 7])
+    found += parser.feed("</tool_call>")
+    assert isinstance(found[0], ToolCall)
+    assert found[0].arguments == {f"k{at}": at for at in range(5_000)}

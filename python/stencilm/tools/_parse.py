@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeAlias
 
 from stencilm.tools._families import Family, family_of
@@ -99,13 +100,30 @@ def parse_tool_calls(
     )
 
 
+@dataclass(slots=True, eq=False)
+class _Open:
+    """A call that is not whole yet: where reading goes on, and what was read."""
+
+    way: int
+    name: str
+    id: str | None
+    start: int
+    """Where the arguments begin."""
+    at: int
+    depth: int = 0
+    is_inside_string: bool = False
+    members: dict[str, Any] = field(default_factory=dict)
+    arguments: Any = None
+    is_read: bool = False
+
+
 class ToolCallParser:
-    """Finds calls while a text comes in, piece by piece.
+    """Finds calls while a text comes in, piece by piece. Each piece is looked at once.
 
     >>> parser = ToolCallParser("llama")
-    >>> list(parser.feed('Well: {"na'))
+    >>> parser.feed('Well: {"na')
     [Text(text='Well: ')]
-    >>> list(parser.feed('me": "f", "parameters": {}}'))
+    >>> parser.feed('me": "f", "parameters": {}}')
     [ToolCall(name='f', arguments={}, id=None)]
     """
 
@@ -122,147 +140,195 @@ class ToolCallParser:
         self._is_thinking = reasoning_begun
         ways = (self._family.call, *self._family.also)
         self._ways = [
-            (re.compile(_loose(begin, self._family.id)), re.compile(_loose(end, self._family.id)))
+            (
+                re.compile(_loose(begin, self._family.id)),
+                re.compile((r"\s*" if end else "") + _loose(end, self._family.id)),
+            )
             for begin, end in ways
         ]
         self._heads = [re.split(r"\$NAME|\$ID", begin)[0] for begin, _ in ways]
+        self._open: _Open | None = None
         self._is_in_section = False
         # White space and separators behind a call belong to no text if another call follows.
         self._pending: str | None = None
 
-    def feed(self, text: str) -> Iterator[Event]:
+    def feed(self, text: str) -> list[Event]:
         """What is certain after this piece."""
         self._rest += text
-        yield from self._scan(is_end=False)
+        return list(self._scan(is_end=False))
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> list[Event]:
         """What is left at the end."""
-        yield from self._scan(is_end=True)
+        events = list(self._scan(is_end=True))
         if self._rest:
-            kind = Reasoning if self._is_thinking else Text
-            yield kind(self._rest)
+            events.append(Reasoning(self._rest) if self._is_thinking else Text(self._rest))
             self._rest = ""
         if self._pending and self._family.between is None:
-            yield Text(self._pending)
+            events.append(Text(self._pending))
         self._pending = None
-
-    def _scan(self, *, is_end: bool) -> Iterator[Event]:
-        while self._rest:
-            before = self._rest
-            yield from self._thinking(is_end) if self._is_thinking else self._step(is_end)
-            if self._rest == before:
-                return
-
-    def _thinking(self, is_end: bool) -> Iterator[Event]:
-        end = (self._family.think or ("", ""))[1]
-        at = self._rest.find(end)
-        if at >= 0:
-            if at:
-                yield Reasoning(self._rest[:at])
-            self._rest, self._is_thinking = self._rest[at + len(end) :], False
-            return
-        safe = len(self._rest) if is_end else _safe(self._rest, [end])
-        if safe:
-            yield Reasoning(self._rest[:safe])
-            self._rest = self._rest[safe:]
+        return events
 
     def _marks(self) -> list[str]:
-        """What may come that is no text."""
+        """What may come that is no text, the longer ones first."""
         known = self._family
         if self._is_in_section and known.section is not None:
-            return [*self._heads, known.section[1]]
-        marks = list(self._heads) if known.section is None else [known.section[0], known.tail]
-        marks += [*(known.text or ()), known.between or "", (known.think or ("",))[0]]
+            marks = [*self._heads, known.section[1]]
+        else:
+            marks = list(self._heads) if known.section is None else [known.section[0], known.tail]
+            marks += [*(known.text or ()), known.between or "", (known.think or ("",))[0]]
         return sorted({mark for mark in marks if mark}, key=len, reverse=True)
 
-    def _step(self, is_end: bool) -> Iterator[Event]:
+    def _scan(self, *, is_end: bool) -> Iterator[Event]:
+        """Goes through the text with a place of its own: cutting off each piece would cost more."""
+        text, at = self._rest, 0
+        while at < len(text):
+            before = (at, self._is_thinking, self._open)
+            if self._is_thinking:
+                at, event = self._think(text, at, is_end)
+            elif self._open is not None:
+                at, event = self._go_on(text, at, is_end)
+            else:
+                at, event = self._step(text, at, is_end)
+            if event is not None:
+                yield event
+            elif before == (at, self._is_thinking, self._open):
+                break
+        self._rest = text[at:]
+        if self._open is not None:
+            self._open.start -= at
+            self._open.at -= at
+
+    def _think(self, text: str, at: int, is_end: bool) -> tuple[int, Event | None]:
+        end = (self._family.think or ("", ""))[1]
+        stop = text.find(end, at)
+        self._is_thinking = stop < 0
+        if stop < 0:
+            safe = len(text) if is_end else _safe(text, at, [end])
+            return safe, Reasoning(text[at:safe]) if safe > at else None
+        return stop + len(end), Reasoning(text[at:stop]) if stop > at else None
+
+    def _step(self, text: str, at: int, is_end: bool) -> tuple[int, Event | None]:
+        """Text up to the next mark, or the mark."""
         known, marks = self._family, self._marks()
-        safe = len(self._rest) if is_end else _safe(self._rest, marks)
-        at = min([safe, *(at for mark in marks if (at := self._rest.find(mark)) >= 0)])
-        if at:
-            yield from self._text(self._rest[:at])
-            self._rest = self._rest[at:]
-            return
-        mark = next((mark for mark in marks if self._rest.startswith(mark)), None)
-        if mark is None:
-            return
+        pattern = _any_of(tuple(marks))
+        safe = len(text) if is_end else _safe(text, at, marks)
+        match = pattern.search(text, at)
+        stop = safe if match is None else min(safe, match.start())
+        if stop > at:
+            return stop, self._text(text[at:stop])
+        if match is None or match.start() > at:
+            return at, None
+        mark = match[0]
         if mark in self._heads:
-            found = self._call()
-            if found is not None:
-                call, self._rest = found
-                self._pending = ""
-                yield call
-            elif is_end or not self._may_begin():
-                yield from self._text(self._rest[:1])
-                self._rest = self._rest[1:]
-            return
-        self._rest = self._rest[len(mark) :]
+            return self._begin(text, at, is_end)
         if known.think is not None and mark == known.think[0]:
             self._is_thinking = True
         elif known.section is not None and mark in known.section:
             self._is_in_section = not self._is_in_section
             self._pending = None
+        return match.end(), None
 
-    def _text(self, text: str) -> Iterator[Event]:
+    def _text(self, text: str) -> Text | None:
         """Text, unless it is what stands between two calls."""
         if self._is_in_section:
-            return
+            return None
         if self._pending is not None:
             self._pending += text
             between = (self._family.separator or self._family.between or "").strip()
             if between.startswith(self._pending.strip()):
-                return
+                return None
             text, self._pending = self._pending, None
-        if text:
-            yield Text(text)
+        return Text(text) if text else None
 
-    def _may_begin(self) -> bool:
-        """Whether a call may be under way: names and numbers are short."""
-        return len(self._rest) < len(self._family.call[0]) + 400 or any(
-            begin.match(self._rest) for begin, _ in self._ways
-        )
+    def _begin(self, text: str, at: int, is_end: bool) -> tuple[int, Event | None]:
+        """A mark that calls begin with: a call, if its name follows."""
+        for way, (begin, _) in enumerate(self._ways):
+            if match := begin.match(text, at):
+                id_ = match.groupdict().get("id")
+                self._open = _Open(way, match["name"], id_, match.end(), match.end())
+                return self._go_on(text, at, is_end)
+        if is_end or len(text) - at > len(self._family.call[0]) + 400:
+            return at + 1, self._text(text[at])
+        return at, None
 
-    def _call(self) -> tuple[ToolCall, str] | None:
-        """The call that begins here, and what follows it; None while it is not whole."""
-        for begin, end in self._ways:
-            if match := begin.match(self._rest):
-                found = self._call_as(match, end)
-                if found is not None:
-                    return found
-        return None
+    def _go_on(self, text: str, at: int, is_end: bool) -> tuple[int, Event | None]:
+        """The call that is open, if it is whole; else it is text, or more must come."""
+        call = self._open
+        if call is None:
+            return at, None
+        read = self._read_json if self._family.style == "json" else self._read_members
+        if not call.is_read:
+            whole = read(call, text)
+            if whole is None and not is_end:
+                return at, None
+            if not whole:
+                self._open = None
+                stop = len(text) if whole is None else max(call.at, at + 1)
+                return stop, self._text(text[at:stop])
+            call.is_read = True
+        end = self._ways[call.way][1].match(text, call.at)
+        if end is None and not is_end and len(text) - call.at < _LONGEST_END:
+            return at, None
+        self._open = None
+        if end is None:
+            return call.at, self._text(text[at : call.at])
+        self._pending = ""
+        id_ = call.id or end.groupdict().get("id")
+        return end.end(), ToolCall(call.name, call.arguments, id_)
 
-    def _call_as(
-        self, match: re.Match[str], ending: re.Pattern[str]
-    ) -> tuple[ToolCall, str] | None:
-        name, at = match["name"], match.end()
+    def _read_json(self, call: _Open, text: str) -> bool | None:
+        """Whether the arguments are whole, up to `call.at`; None while more may come."""
+        if call.depth == 0 and not call.is_inside_string:
+            space = _SPACE.match(text, call.at)
+            call.start = call.at = space.end() if space else call.at
+            if call.at == len(text):
+                return None
+            if text[call.at] != "{":
+                return False
+        while True:
+            signs = _IN_STRING if call.is_inside_string else _OUTSIDE
+            sign = signs.search(text, call.at)
+            if sign is None:
+                call.at = len(text)
+                return None
+            if sign[0] == "\\" and sign.end() == len(text):
+                call.at = sign.start()
+                return None
+            call.at = sign.end() + (sign[0] == "\\")
+            if sign[0] == '"':
+                call.is_inside_string = not call.is_inside_string
+            elif sign[0] in "{[":
+                call.depth += 1
+            elif sign[0] in "}]":
+                call.depth -= 1
+            if call.depth == 0 and not call.is_inside_string:
+                break
         try:
-            if self._family.style == "json":
-                arguments, at = json.JSONDecoder(strict=False).raw_decode(self._rest, at)
-            else:
-                arguments, at = self._parameters(name, at)
+            call.arguments = json.loads(text[call.start : call.at], strict=False)
         except (ValueError, RecursionError):
-            return None
-        end = ending.match(self._rest, at)
-        if end is None or not isinstance(arguments, dict):
-            return None
-        groups = {**match.groupdict(), **end.groupdict()}
-        return ToolCall(name, arguments, groups.get("id")), self._rest[end.end() :]
+            return False
+        return isinstance(call.arguments, dict)
 
-    def _parameters(self, name: str, at: int) -> tuple[dict[str, Any], int]:
+    def _read_members(self, call: _Open, text: str) -> bool | None:
+        """The same for arguments in marks of their own."""
         begin, end = _PARAMETERS[self._family.style]
-        pattern = re.compile(r"\s*" + begin)
-        found: dict[str, Any] = {}
-        while match := pattern.match(self._rest, at):
-            stop = self._rest.find(end, match.end())
+        pattern = _compiled(r"\s*" + begin)
+        while match := pattern.match(text, call.start):
+            stop = text.find(end, max(match.end(), call.at - len(end)))
             if stop < 0:
-                raise ValueError("the value is not whole")
+                call.at = len(text)
+                return None
             key = match["key"]
             if self._family.style == "kimi_k3_xml":
                 key = key.replace("&quot;", '"').replace("&amp;", "&")
-            raw = self._rest[match.end() : stop]
-            found[key] = self._value(name, key, match["type"], raw)
-            at = stop + len(end)
-        return found, at
+            raw = text[match.end() : stop]
+            call.members[key] = self._value(call.name, key, match["type"], raw)
+            call.start = call.at = stop + len(end)
+        call.at = call.start
+        if not self._ways[call.way][1].match(text, call.at):
+            return None if len(text) - call.at < _LONGEST_END else False
+        call.arguments = call.members
+        return True
 
     def _value(self, name: str, key: str, kind: str, raw: str) -> Any:
         """A string as it stands; another value as JSON."""
@@ -276,8 +342,25 @@ class ToolCallParser:
                 return raw
         try:
             return json.loads(raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             return raw
+
+
+_SPACE = re.compile(r"\s*")
+_IN_STRING = re.compile(r'["\\]')
+_OUTSIDE = re.compile(r'["{}\[\]]')
+_LONGEST_END = 400
+"""What follows the arguments is shorter, names of members included."""
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _any_of(marks: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, marks)))
 
 
 def _loose(template: str, pattern: str | None) -> str:
@@ -285,20 +368,21 @@ def _loose(template: str, pattern: str | None) -> str:
     out = []
     for part in re.split(r"(\$NAME|\$ID|\s+)", template):
         if part == "$NAME":
-            out.append(r"(?P<name>[A-Za-z0-9_./-]+)")
+            # A name is whole when something else follows.
+            out.append(r"(?P<name>[A-Za-z0-9_./-]+)(?=[^A-Za-z0-9_./-])")
         elif part == "$ID":
             out.append(f"(?P<id>{pattern})")
         elif part.isspace():
             out.append(r"\s*")
         else:
             out.append(re.escape(part))
-    return "".join(out) if not template or not template[0].isspace() else r"\s*" + "".join(out)
+    return "".join(out)
 
 
-def _safe(text: str, marks: Sequence[str]) -> int:
-    """How much of a text no mark can begin in."""
+def _safe(text: str, start: int, marks: Sequence[str]) -> int:
+    """Up to where no mark can begin that goes on behind the text."""
     longest = max(map(len, marks))
-    for at in range(max(0, len(text) - longest + 1), len(text)):
+    for at in range(max(start, len(text) - longest + 1), len(text)):
         if any(mark.startswith(text[at:]) for mark in marks):
             return at
     return len(text)
