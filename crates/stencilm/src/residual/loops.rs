@@ -228,6 +228,9 @@ impl Residuals {
                 ranges.push((byte.into(), byte.into()));
             }
         }
+        if ranges.len() <= NARROW as usize {
+            return None;
+        }
         if self.comes_back_beyond_ascii(id)? {
             ranges.push((0x80, u32::from(char::MAX)));
         }
