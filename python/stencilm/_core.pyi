@@ -17,6 +17,7 @@ __all__ = [
     "Store",
     "Vocabulary",
     "fill_masks",
+    "json_text",
 ]
 
 @type_check_only

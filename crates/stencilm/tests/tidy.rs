@@ -307,5 +307,8 @@ fn read_paths<'t>(text: &'t str, prefix: &str, found: &mut BTreeSet<String>) -> 
         return read_paths(more, &path, found);
     }
     found.insert(path);
-    rest
+    match rest.strip_prefix(" as ") {
+        Some(alias) => alias.trim_start_matches(is_name),
+        None => rest,
+    }
 }

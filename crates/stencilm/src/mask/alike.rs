@@ -20,7 +20,14 @@ impl Tables {
         after: Places,
     ) -> Result<Option<Local>, Error> {
         let Some(model) = self.loop_like(id)? else { return Ok(None) };
-        let known = self.local(model, FULL, after)?;
+        // Two that are like each other: one of them is walked.
+        if self.modelled.contains(&model) {
+            return Ok(None);
+        }
+        self.modelled.push(id);
+        let known = self.local(model, FULL, after);
+        self.modelled.pop();
+        let known = known?;
         let nothing = self.residuals.exprs.nothing();
         let vocabulary = self.vocabulary.clone();
         let trie = vocabulary.trie();

@@ -36,6 +36,8 @@ pub(crate) struct Tables {
     pub(super) work: usize,
     /// Local results in the making, one inside the other.
     pub(super) depth: usize,
+    /// Those among them that are made out of another one that they are like.
+    pub(super) modelled: Vec<ExprId>,
     pub(super) mask_bytes: usize,
 }
 
@@ -60,6 +62,7 @@ impl Tables {
             marks: Vec::new(),
             work: 0,
             depth: 0,
+            modelled: Vec::new(),
             mask_bytes: 0,
         }
     }

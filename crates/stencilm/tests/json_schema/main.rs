@@ -281,12 +281,9 @@ fn what_cannot_be_fulfilled_is_found_or_left_out() {
 
 #[test]
 fn assertions_that_cannot_be_enforced_are_refused_by_name() {
-    refused(r#"{"type": "array", "not": {"uniqueItems": true}}"#, "not", "/not");
-    refused(
-        r#"{"properties": {"a": {"type": "array", "not": {"uniqueItems": true}}}}"#,
-        "not",
-        "/properties/a/not",
-    );
+    let counted = r#"{"type": "array", "contains": {"const": 1}, "not": {"uniqueItems": true}}"#;
+    refused(counted, "not", "/not");
+    refused(&format!(r#"{{"properties": {{"a": {counted}}}}}"#), "not", "/properties/a/not");
     // Nobody counts how many there are.
     refused(
         r#"{"properties": {"a": {"type": "array", "uniqueItems": true, "items":
@@ -378,13 +375,13 @@ fn the_report_says_what_becomes_of_each_keyword() {
     let options =
         JsonSchemaOptions { unsupported: Unsupported::Widen, ..JsonSchemaOptions::default() };
     let schema = r#"{"type": "array", "not": {"uniqueItems": true}, "x-order": 3, "items":
-        {"type": "string", "format": "hostname", "description": "d"}}"#;
+        {"type": "string", "format": "hostname", "description": "d"}, "contains": {"const": "b"}}"#;
     let report = report(schema, &options, &mut Budget::default()).expect("a report");
     let pointers = |list: &[(String, String)]| {
         list.iter().map(|(pointer, _)| pointer.clone()).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(pointers(&report.enforced), "/type /items /not/uniqueItems /items/type");
-    assert_eq!(pointers(&report.narrower), "/items/format");
+    assert_eq!(pointers(&report.enforced), "/type /items /contains /not/uniqueItems /items/type");
+    assert_eq!(pointers(&report.narrower), "/items/format /contains/const");
     assert_eq!(pointers(&report.annotations), "/x-order /items/description");
     assert_eq!(pointers(&report.widened), "/not");
     check_with(&options, schema, &[r#"["a", "b"]"#], &[r#"["-"]"#, "{}"]);
