@@ -19,11 +19,11 @@ impl Tables {
         id: ExprId,
         after: Places,
     ) -> Result<Option<Local>, Error> {
-        let Some(model) = self.loop_like(id)? else { return Ok(None) };
-        // Two that are like each other: one of them is walked.
-        if self.modelled.contains(&model) {
+        // What is like itself, in the end, is walked.
+        if self.modelled.contains(&id) {
             return Ok(None);
         }
+        let Some(model) = self.loop_like(id)? else { return Ok(None) };
         self.modelled.push(id);
         let known = self.local(model, FULL, after);
         self.modelled.pop();
@@ -84,7 +84,9 @@ impl Tables {
         }
         // The beginning of a text that must not occur is left by most characters.
         let model = self.residuals.step(id, b' ')?;
-        Ok(if model != id && self.is_like(id, model)? { Some(model) } else { None })
+        // A choice is put together from its members, one of which may be `id`.
+        let is_choice = matches!(self.residuals.exprs.get(model), Expr::Choice(_));
+        Ok(if model != id && !is_choice && self.is_like(id, model)? { Some(model) } else { None })
     }
 
     /// The loop that is left of `id` without its first character, or without what it refuses.
