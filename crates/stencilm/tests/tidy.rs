@@ -22,12 +22,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The same for the front ends: none knows of another, except for the patterns in schemas and in
-/// grammars, and for the JSON inside of grammars.
+/// grammars, for the JSON inside of grammars, and for the parts of a text.
 const FRONT_ENDS: &[(&str, &[&str])] = &[
     ("regex", &[]),
-    ("ebnf", &["regex"]),
+    ("substrings", &[]),
+    ("ebnf", &["regex", "substrings"]),
     ("json_schema", &["regex"]),
-    ("lark", &["regex", "json_schema"]),
+    ("lark", &["regex", "json_schema", "substrings"]),
     ("tags", &["regex", "ebnf", "json_schema"]),
 ];
 
