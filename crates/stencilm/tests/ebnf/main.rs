@@ -291,7 +291,7 @@ fn hostile_texts_end_quickly() {
     }
 }
 
-/// The cases that other engines' tests and bug reports gave; absent outside our machines.
+/// The cases that other engines' tests and bug reports gave, where they are there.
 #[test]
 fn cases_of_other_engines() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
