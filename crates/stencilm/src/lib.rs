@@ -14,6 +14,7 @@ mod compiled;
 pub mod error;
 pub mod frontend;
 pub mod grammar;
+mod interner;
 pub mod limits;
 mod mask;
 mod matcher;

@@ -1,6 +1,5 @@
 //! The arena that owns expressions and what they are made of, each kept once.
 
-use hashbrown::{HashMap, HashTable};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::{hash::BuildHasher, sync::Arc};
 
@@ -12,6 +11,7 @@ use crate::grammar::expr::{
 };
 use crate::grammar::hash::{ContentHash, HashKey};
 use crate::grammar::items::ItemRules;
+use crate::interner::{Index, Interner, hash_of, index};
 use crate::number::{NumberSet, NumberState};
 
 /// An arena of expressions. The constructors (`seq`, `choice`, `repeat`, …) are the only way to
@@ -31,7 +31,7 @@ pub struct Exprs {
     nodes: Vec<Expr>,
     facts: Vec<Facts>,
     pool: Vec<ExprId>,
-    index: HashTable<u32>,
+    index: Index,
     pub(crate) key: HashKey,
     literals: Interner<Arc<[u8]>>,
     literal_hashes: Vec<ContentHash>,
@@ -109,7 +109,7 @@ impl Exprs {
             nodes: Vec::new(),
             facts: Vec::new(),
             pool: Vec::new(),
-            index: HashTable::new(),
+            index: Index::default(),
             key,
             literals: Interner::default(),
             literal_hashes: Vec::new(),
@@ -149,45 +149,45 @@ impl Exprs {
     /// The bytes of an interned literal.
     #[must_use]
     pub fn literal(&self, id: LiteralId) -> &[u8] {
-        &self.literals.items[id.0 as usize]
+        self.literals.get(id.0)
     }
 
     /// The literals of a sorted list.
     #[must_use]
     pub fn literal_ids(&self, id: LiteralsId) -> &[LiteralId] {
-        &self.lists.items[id.0 as usize]
+        self.lists.get(id.0)
     }
 
     /// An interned set of bytes.
     #[must_use]
     pub fn byte_set_of(&self, id: ByteSetId) -> ByteSet {
-        self.byte_sets.items[id.0 as usize]
+        *self.byte_sets.get(id.0)
     }
 
     /// An interned set of characters.
     #[must_use]
     pub fn class(&self, id: ClassId) -> &Arc<CharSet> {
-        &self.classes.items[id.0 as usize]
+        self.classes.get(id.0)
     }
 
     /// The name of a special token.
     #[must_use]
     pub fn token_name(&self, id: TokenName) -> &str {
-        &self.token_names.items[id.0 as usize]
+        self.token_names.get(id.0)
     }
 
     /// The names of all special tokens.
     #[must_use]
     pub fn token_names(&self) -> Vec<String> {
-        self.token_names.items.iter().map(ToString::to_string).collect()
+        self.token_names.iter().map(ToString::to_string).collect()
     }
 
     pub(crate) fn number_set(&self, id: NumberSetId) -> &Arc<NumberSet> {
-        &self.number_sets.items[id.0 as usize]
+        self.number_sets.get(id.0)
     }
 
     pub(crate) fn number_state(&self, id: NumberStateId) -> &Arc<NumberState> {
-        &self.number_states.items[id.0 as usize]
+        self.number_states.get(id.0)
     }
 
     /// How many expressions there are.
@@ -281,9 +281,9 @@ impl Exprs {
     }
 
     pub(crate) fn intern(&mut self, expr: Expr) -> ExprId {
-        let hash = FxBuildHasher.hash_one(expr);
+        let hash = hash_of(&expr);
         let nodes = &self.nodes;
-        if let Some(&found) = self.index.find(hash, |&i| nodes[i as usize] == expr) {
+        if let Some(found) = self.index.find(hash, |i| nodes[i as usize] == expr) {
             return ExprId(found);
         }
         self.insert(hash, expr)
@@ -293,15 +293,15 @@ impl Exprs {
     pub(crate) fn intern_list(&mut self, wrap: fn(List) -> Expr, members: &[ExprId]) -> ExprId {
         // The list is hashed and compared by its members, not by its place in the pool.
         let probe = wrap(List { start: 0, len: 0 });
-        let hash = FxBuildHasher.hash_one((probe, members));
+        let hash = hash_of(&(probe, members));
         let (nodes, pool) = (&self.nodes, &self.pool);
-        let found = self.index.find(hash, |&i| match (nodes[i as usize], probe) {
+        let found = self.index.find(hash, |i| match (nodes[i as usize], probe) {
             (Expr::Choice(list), Expr::Choice(_)) | (Expr::And(list), Expr::And(_)) => {
                 pool[list.start as usize..(list.start + list.len) as usize] == *members
             }
             _ => false,
         });
-        if let Some(&found) = found {
+        if let Some(found) = found {
             return ExprId(found);
         }
         let list = List { start: index(self.pool.len()), len: index(members.len()) };
@@ -309,25 +309,24 @@ impl Exprs {
         self.insert(hash, wrap(list))
     }
 
-    fn insert(&mut self, hash: u64, expr: Expr) -> ExprId {
+    fn insert(&mut self, hash: u32, expr: Expr) -> ExprId {
         let id = index(self.nodes.len());
         let facts = self.facts_of(expr);
         self.nodes.push(expr);
         self.facts.push(facts);
-        let (nodes, pool) = (&self.nodes, &self.pool);
-        self.index.insert_unique(hash, id, |&i| rehash(pool, nodes[i as usize]));
+        self.index.insert(hash, id);
         ExprId(id)
     }
 
     /// The id of a literal.
     pub fn literal_id(&mut self, bytes: &[u8]) -> LiteralId {
-        if let Some(&id) = self.literals.ids.get(bytes) {
-            return LiteralId(id);
+        let id = self.literals.id_of(bytes, || bytes.into());
+        if id as usize == self.literal_hashes.len() {
+            self.bytes += bytes.len() + 64;
+            // Suffixes are hashed as (literal, place): hashing their bytes would be quadratic.
+            self.literal_hashes.push(self.key.start(20).with_bytes(&self.key, bytes));
         }
-        self.bytes += bytes.len() + 64;
-        // Suffixes are hashed as (literal, place): hashing their bytes would be quadratic.
-        self.literal_hashes.push(self.key.start(20).with_bytes(&self.key, bytes));
-        LiteralId(self.literals.id(bytes.into()))
+        LiteralId(id)
     }
 
     /// The id of a list of literals; sorts it and drops what comes twice.
@@ -335,7 +334,7 @@ impl Exprs {
         literals.sort_by(|a, b| self.literal(*a).cmp(self.literal(*b)));
         literals.dedup();
         let literals: Arc<[LiteralId]> = literals.into();
-        if let Some(&id) = self.lists.ids.get(&literals) {
+        if let Some(id) = self.lists.find(&literals) {
             return LiteralsId(id);
         }
         self.bytes += literals.len() * 4 + 64;
@@ -351,7 +350,7 @@ impl Exprs {
 
     /// The id of a set of characters.
     pub fn class_id(&mut self, set: &CharSet) -> ClassId {
-        if let Some(&id) = self.classes.ids.get(set) {
+        if let Some(id) = self.classes.find(set) {
             return ClassId(id);
         }
         self.bytes += set.ranges().len() * 8 + 64;
@@ -365,7 +364,7 @@ impl Exprs {
     }
 
     pub(crate) fn number_set_id(&mut self, set: &Arc<NumberSet>) -> NumberSetId {
-        if let Some(&id) = self.number_sets.ids.get(set) {
+        if let Some(id) = self.number_sets.find(set) {
             return NumberSetId(id);
         }
         self.bytes += set.size_in_bytes() + 64;
@@ -374,7 +373,7 @@ impl Exprs {
     }
 
     pub(crate) fn number_state_id(&mut self, state: NumberState) -> NumberStateId {
-        if let Some(&id) = self.number_states.ids.get(&state) {
+        if let Some(id) = self.number_states.find(&state) {
             return NumberStateId(id);
         }
         self.bytes += state.size_in_bytes() + 64;
@@ -548,50 +547,6 @@ impl Exprs {
 impl Default for Exprs {
     fn default() -> Self {
         Self::new(HashKey::random())
-    }
-}
-
-/// An index into an arena, which ends far below 2³².
-pub(crate) fn index(at: usize) -> u32 {
-    u32::try_from(at).expect("limits keep arenas below 2^32 entries")
-}
-
-fn rehash(pool: &[ExprId], expr: Expr) -> u64 {
-    match expr {
-        Expr::Choice(list) => {
-            let members = &pool[list.start as usize..(list.start + list.len) as usize];
-            FxBuildHasher.hash_one((Expr::Choice(List { start: 0, len: 0 }), members))
-        }
-        Expr::And(list) => {
-            let members = &pool[list.start as usize..(list.start + list.len) as usize];
-            FxBuildHasher.hash_one((Expr::And(List { start: 0, len: 0 }), members))
-        }
-        other => FxBuildHasher.hash_one(other),
-    }
-}
-
-/// Values kept once each, by number.
-#[derive(Debug)]
-struct Interner<T> {
-    items: Vec<T>,
-    ids: HashMap<T, u32, FxBuildHasher>,
-}
-
-impl<T> Default for Interner<T> {
-    fn default() -> Self {
-        Self { items: Vec::new(), ids: HashMap::default() }
-    }
-}
-
-impl<T: Clone + Eq + std::hash::Hash> Interner<T> {
-    fn id(&mut self, item: T) -> u32 {
-        if let Some(&id) = self.ids.get(&item) {
-            return id;
-        }
-        let id = index(self.items.len());
-        self.items.push(item.clone());
-        self.ids.insert(item, id);
-        id
     }
 }
 

@@ -76,7 +76,7 @@ impl Exprs {
 
     fn one_of_list(&mut self, ids: Vec<LiteralId>, spelling: Spelling) -> ExprId {
         let list = self.literal_list(ids);
-        let len = crate::grammar::arena::index(self.literal_ids(list).len());
+        let len = crate::interner::index(self.literal_ids(list).len());
         self.one_of_run(list, (0, len), 0, spelling)
     }
 

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Location};
-use crate::grammar::arena::{Exprs, index};
+use crate::grammar::arena::Exprs;
 use crate::grammar::expr::{ExprId, LiteralsId, RuleId, Spelling};
 use crate::grammar::{Grammar, RuleSet, Rules};
+use crate::interner::index;
 
 /// Numbers from here on stand for supplied grammars in a [`RuleSet`], and in the whole there are
 /// fewer.

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-use hashbrown::HashSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashSet;
 
 use crate::error::Error;
 use crate::grammar::Grammar;
@@ -19,7 +18,7 @@ impl Grammar {
     pub fn show(&self, most: usize) -> Result<String, Error> {
         let mut exprs = Exprs::default();
         let mut out = String::new();
-        let mut seen: HashSet<RuleId, FxBuildHasher> = HashSet::default();
+        let mut seen: FxHashSet<RuleId> = FxHashSet::default();
         let mut todo = VecDeque::from([self.start]);
         seen.insert(self.start);
         let mut shown = 0;
@@ -47,7 +46,7 @@ impl Grammar {
     /// The rules called anywhere in `id`, member values included.
     fn callees(&self, exprs: &mut Exprs, id: ExprId) -> Result<Vec<RuleId>, Error> {
         let mut callees = Vec::new();
-        let mut seen: HashSet<ExprId, FxBuildHasher> = HashSet::default();
+        let mut seen: FxHashSet<ExprId> = FxHashSet::default();
         let mut todo = vec![id];
         while let Some(at) = todo.pop() {
             if !seen.insert(at) {

@@ -6,8 +6,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 
 use crate::grammar::{CharSet, ContentHash};
 use crate::mask::Mask;
@@ -43,8 +42,8 @@ pub struct StoreUse {
 
 #[derive(Debug, Default)]
 struct Shelf {
-    locals: HashMap<LocalKey, SharedLocal, FxBuildHasher>,
-    sieves: HashMap<(Arc<CharSet>, Option<u32>), Arc<Sieve>, FxBuildHasher>,
+    locals: FxHashMap<LocalKey, SharedLocal>,
+    sieves: FxHashMap<(Arc<CharSet>, Option<u32>), Arc<Sieve>>,
     bytes: usize,
     generations: u64,
 }
@@ -132,8 +131,8 @@ impl Store {
     /// At the limit a new generation begins.
     fn make_room(&self, shelf: &mut Shelf, size: usize) {
         if shelf.bytes + size > self.limit {
-            shelf.locals = HashMap::default();
-            shelf.sieves = HashMap::default();
+            shelf.locals = FxHashMap::default();
+            shelf.sieves = FxHashMap::default();
             shelf.bytes = 0;
             shelf.generations += 1;
         }

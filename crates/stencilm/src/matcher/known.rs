@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::error::Error;
@@ -35,7 +34,7 @@ impl Choices {
 struct Met {
     /// A single way needs no memory.
     branched: bool,
-    seen: HashSet<(ViewId, *const Frame), FxBuildHasher>,
+    seen: FxHashSet<(ViewId, *const Frame)>,
 }
 
 impl Met {

@@ -3,8 +3,7 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use hashbrown::HashSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashSet;
 
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, Exprs};
@@ -116,7 +115,7 @@ impl Residuals {
     fn search(&mut self, id: ExprId) -> Result<bool, Error> {
         // Each expression met, the one that led to it, and whether it was looked at.
         let mut met: Vec<(ExprId, usize, bool)> = vec![(id, 0, false)];
-        let mut seen: HashSet<ExprId, FxBuildHasher> = HashSet::default();
+        let mut seen: FxHashSet<ExprId> = FxHashSet::default();
         seen.insert(id);
         // Two orders in turn: each is fast where the other one is not.
         let mut nearest = [(); 2].map(|()| BinaryHeap::from([Reverse((0, 0))]));

@@ -1,8 +1,7 @@
 //! Where an expression may end that begins at a place of the tiling: the least fixpoint over all
 //! expressions and rules on the way, asked for from above and ended as soon as the answer is sure.
 
-use hashbrown::HashSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -55,7 +54,7 @@ struct Search {
     nodes: Vec<Node>,
     ids: FxHashMap<Question, usize>,
     /// Who asks whom.
-    edges: HashSet<(usize, usize, Use), FxBuildHasher>,
+    edges: FxHashSet<(usize, usize, Use)>,
     /// Whose answer may grow, the most urgent last.
     todo: Vec<usize>,
     work: usize,
@@ -436,7 +435,7 @@ impl Residuals {
         let nothing = self.exprs.nothing();
         let mut ends = Vec::new();
         let mut met: Vec<(ExprId, u32)> = vec![(id, place)];
-        let mut seen: HashSet<(ExprId, u32), FxBuildHasher> = HashSet::default();
+        let mut seen: FxHashSet<(ExprId, u32)> = FxHashSet::default();
         seen.insert((id, place));
         let mut open = BinaryHeap::from([Reverse((0, 0))]);
         while let Some(Reverse((_, at))) = open.pop() {

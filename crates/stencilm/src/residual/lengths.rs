@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, UNBOUNDED};
@@ -171,8 +170,8 @@ impl Residuals {
         any: ExprId,
         mut steps: usize,
     ) -> Result<Option<Lengths>, Error> {
-        let mut rests: HashMap<ExprId, Vec<ExprId>, FxBuildHasher> = HashMap::default();
-        let mut layers: HashMap<Vec<ExprId>, usize, FxBuildHasher> = HashMap::default();
+        let mut rests: FxHashMap<ExprId, Vec<ExprId>> = FxHashMap::default();
+        let mut layers: FxHashMap<Vec<ExprId>, usize> = FxHashMap::default();
         let mut feasible = Vec::new();
         let mut layer = vec![id];
         loop {

@@ -1,16 +1,16 @@
 //! Partitions of the 256 bytes into classes that an expression cannot tell apart.
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 
 use crate::grammar::ByteSet;
+use crate::interner::Interner;
 
 /// An interned partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PartitionId(u32);
 
 /// The class of every byte, and how many classes there are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Partition {
     classes: Box<[u8; 256]>,
     count: u32,
@@ -19,22 +19,21 @@ struct Partition {
 /// All partitions of one arena, each kept once, with their memoised products.
 #[derive(Debug, Default)]
 pub(crate) struct Partitions {
-    items: Vec<Partition>,
-    ids: HashMap<Box<[u8; 256]>, u32, FxBuildHasher>,
-    products: HashMap<(PartitionId, PartitionId), PartitionId, FxBuildHasher>,
-    singles: HashMap<u8, PartitionId, FxBuildHasher>,
+    items: Interner<Partition>,
+    products: FxHashMap<(PartitionId, PartitionId), PartitionId>,
+    singles: FxHashMap<u8, PartitionId>,
 }
 
 impl Partitions {
     /// The class of `byte`.
     #[inline]
     pub(crate) fn class(&self, id: PartitionId, byte: u8) -> u32 {
-        u32::from(self.items[id.0 as usize].classes[usize::from(byte)])
+        u32::from(self.items.get(id.0).classes[usize::from(byte)])
     }
 
     /// How many classes there are.
     pub(crate) fn count(&self, id: PartitionId) -> u32 {
-        self.items[id.0 as usize].count
+        self.items.get(id.0).count
     }
 
     /// One byte of each class.
@@ -47,7 +46,7 @@ impl Partitions {
 
     /// The bytes of some classes.
     pub(crate) fn bytes_of(&self, id: PartitionId, classes: &[bool; 256]) -> ByteSet {
-        let of = &self.items[id.0 as usize].classes;
+        let of = &self.items.get(id.0).classes;
         (0..=u8::MAX).filter(|&byte| classes[usize::from(of[usize::from(byte)])]).collect()
     }
 
@@ -59,7 +58,7 @@ impl Partitions {
 
     /// All bytes alike.
     pub(crate) fn whole(&mut self) -> PartitionId {
-        if self.items.is_empty() {
+        if self.items.len() == 0 {
             return self.by_label(|_| 0u32);
         }
         // The first partition that is asked for.
@@ -106,7 +105,7 @@ impl Partitions {
             return id;
         }
         // Classes of the product, found by the pair of classes; numbered from 1, 0 for none yet.
-        let (left, right) = (&self.items[a.0 as usize], &self.items[b.0 as usize]);
+        let (left, right) = (self.items.get(a.0), self.items.get(b.0));
         let mut numbers = vec![0_u16; (left.count * right.count) as usize];
         let mut classes = Box::new([0; 256]);
         let mut count = 0;
@@ -131,16 +130,10 @@ impl Partitions {
     }
 
     fn intern(&mut self, classes: Box<[u8; 256]>, count: usize) -> PartitionId {
-        if self.items.is_empty() && count > 1 {
+        if self.items.len() == 0 && count > 1 {
             self.whole();
         }
-        if let Some(&id) = self.ids.get(&classes) {
-            return PartitionId(id);
-        }
-        let id = u32::try_from(self.items.len()).expect("limits keep arenas small");
-        self.ids.insert(classes.clone(), id);
         let count = u32::try_from(count).expect("at most 256 classes");
-        self.items.push(Partition { classes, count });
-        PartitionId(id)
+        PartitionId(self.items.id(Partition { classes, count }))
     }
 }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use crate::grammar::{ContentHash, HashKey};
+use crate::interner::Interner;
 
 /// What comes after an expression, as far as liveness and masks ask: the places at which a text
 /// may stand when the expression is complete, so that tokens can complete the rest.
@@ -31,35 +30,33 @@ impl Places {
 /// The sets that one grammar met.
 #[derive(Debug)]
 pub(super) struct PlaceSets {
-    sets: Vec<Arc<[u32]>>,
-    ids: FxHashMap<Arc<[u32]>, Places>,
+    /// The first two are no place at all and place 0 alone.
+    sets: Interner<Arc<[u32]>>,
 }
 
 impl PlaceSets {
     pub(super) fn new() -> Self {
-        let (none, between): (Arc<[u32]>, Arc<[u32]>) = ([].into(), [0].into());
-        let ids = [(none.clone(), Places::NONE), (between.clone(), Places::BETWEEN)];
-        let sets = vec![between.clone(), none.clone(), none, between];
-        Self { sets, ids: ids.into_iter().collect() }
+        let mut sets = Interner::default();
+        sets.id(Arc::from([]));
+        sets.id(Arc::from([0]));
+        Self { sets }
     }
 
     /// The set of these places.
     pub(super) fn id(&mut self, mut places: Vec<u32>) -> Places {
         places.sort_unstable();
         places.dedup();
-        if let Some(&id) = self.ids.get(&places[..]) {
-            return id;
-        }
-        let places: Arc<[u32]> = places.into();
-        let id = Places(u32::try_from(self.sets.len()).expect("limits keep tables small"));
-        self.sets.push(places.clone());
-        self.ids.insert(places, id);
-        id
+        Places(self.sets.id_of(&places[..], || places.as_slice().into()) + Places::NONE.0)
     }
 
     /// The places of a set, rising.
     pub(super) fn get(&self, id: Places) -> &Arc<[u32]> {
-        &self.sets[id.0 as usize]
+        let id = match id {
+            Places::END => Places::BETWEEN,
+            Places::ANY => Places::NONE,
+            other => other,
+        };
+        self.sets.get(id.0 - Places::NONE.0)
     }
 
     pub(super) fn contains(&self, id: Places, place: u32) -> bool {

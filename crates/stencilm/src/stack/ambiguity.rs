@@ -2,8 +2,7 @@
 //! caller that waits with `X*` of its own adds nothing by it; equal expressions at one state
 //! share one frame.
 
-use hashbrown::HashSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::error::Error;
@@ -48,7 +47,7 @@ impl Closing {
         // What returned from an equal expression above it adds nothing.
         let mut todo: Vec<(ExprId, Link, Option<ExprId>)> =
             self.reached.into_iter().map(|(id, link)| (id, link, None)).collect();
-        let mut seen: HashSet<_, FxBuildHasher> = HashSet::default();
+        let mut seen: FxHashSet<_> = FxHashSet::default();
         while let Some((id, link, above)) = todo.pop() {
             let link = simpler_link(machine, id, link)?;
             if id == empty && link.is_none() {
@@ -117,7 +116,7 @@ pub(super) fn simpler_link(machine: &impl Machine, id: ExprId, link: Link) -> Re
     let empty = exprs.empty();
     let mut todo: Vec<(ExprId, Link)> = frame.entries().to_vec();
     let mut kept: Vec<(ExprId, Link)> = Vec::with_capacity(todo.len());
-    let mut seen: HashSet<_, FxBuildHasher> = HashSet::default();
+    let mut seen: FxHashSet<_> = FxHashSet::default();
     let mut is_changed = false;
     while let Some((rest, deeper)) = todo.pop() {
         if !seen.insert((rest, hash_of(&exprs.key, &deeper))) {

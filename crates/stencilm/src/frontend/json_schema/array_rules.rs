@@ -2,11 +2,11 @@
 
 use crate::error::Error;
 use crate::frontend::json_schema::array_states::{ItemStep, ItemsAt, Repeat};
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::rules::{Machine, Rule};
 use crate::frontend::json_schema::shape::{ArrayShape, ShapeId};
 use crate::frontend::json_schema::text_exprs;
 use crate::grammar::{Depends, ExprId, Exprs, UNBOUNDED};
+use crate::interner::index;
 
 /// Leading items that one rule writes out.
 const ITEMS_A_RULE: usize = 32;

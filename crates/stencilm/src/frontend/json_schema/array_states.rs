@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::frontend::json_schema::constants::ConstantId;
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::extent::Extent;
 use crate::frontend::json_schema::object_states::SeenId;
 use crate::frontend::json_schema::options::Unsupported;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{ArrayShape, NEVER, Place, Refusal, TermId};
 use crate::grammar::UNBOUNDED;
+use crate::interner::index;
 
 /// Where an array stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,13 +3,14 @@
 use crate::error::Error;
 use crate::frontend::json_schema::assertions::ArrayKeywords;
 use crate::frontend::json_schema::constants::ConstantId;
-use crate::frontend::json_schema::document::{Node, index};
+use crate::frontend::json_schema::document::Node;
 use crate::frontend::json_schema::options::Dialect;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
     ANY, ArrayShape, Contains, NEVER, Place, Refusal, Shape, TermId,
 };
 use crate::grammar::UNBOUNDED;
+use crate::interner::index;
 
 impl Schemas {
     /// The arrays that the array keywords of one schema allow, but for `unevaluatedItems`.

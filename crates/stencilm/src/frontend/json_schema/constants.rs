@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::frontend::json_schema::document::{Document, Node, NodeId, index};
+use crate::frontend::json_schema::document::{Document, Node, NodeId};
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
     ANY, ArrayShape, Member, NumberShape, ObjectShape, Shape, StringShape, TermId, TextId,
 };
 use crate::frontend::json_schema::terms::Term;
 use crate::frontend::json_schema::values::add_scalars;
+use crate::interner::Interner;
 use crate::number::Decimal;
 
 /// One JSON value.
@@ -34,13 +35,12 @@ pub(crate) struct ConstantId(pub(crate) u32);
 /// The table of values.
 #[derive(Debug, Default)]
 pub(crate) struct Constants {
-    values: Vec<Constant>,
-    ids: FxHashMap<Constant, ConstantId>,
+    values: Interner<Constant>,
 }
 
 impl Constants {
     pub(crate) fn get(&self, id: ConstantId) -> &Constant {
-        &self.values[id.0 as usize]
+        self.values.get(id.0)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -48,13 +48,7 @@ impl Constants {
     }
 
     pub(crate) fn id(&mut self, value: Constant) -> ConstantId {
-        if let Some(&id) = self.ids.get(&value) {
-            return id;
-        }
-        let id = ConstantId(index(self.values.len()));
-        self.values.push(value.clone());
-        self.ids.insert(value, id);
-        id
+        ConstantId(self.values.id(value))
     }
 
     /// The members of an object; none for another value.

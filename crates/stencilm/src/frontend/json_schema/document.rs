@@ -7,6 +7,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 
 use crate::error::{Error, ErrorKind, Location};
+use crate::interner::index;
 
 /// A value of one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -517,9 +518,4 @@ impl Reader {
 
 fn hash_of(kind: u64, text: &str) -> u64 {
     FxBuildHasher.hash_one((kind, text))
-}
-
-/// An index into a table. The limit on the bytes of a source keeps tables below 2³².
-pub(crate) fn index(at: usize) -> u32 {
-    u32::try_from(at).expect("the limits keep tables below 2^32 entries")
 }

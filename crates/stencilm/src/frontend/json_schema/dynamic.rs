@@ -6,11 +6,12 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
-use crate::frontend::json_schema::document::{NodeId, index};
+use crate::frontend::json_schema::document::NodeId;
 use crate::frontend::json_schema::scopes::{OUTSIDE, RECURSIVE};
 use crate::frontend::json_schema::shape::Place;
 use crate::frontend::json_schema::sources::Sources;
 use crate::frontend::json_schema::uri;
+use crate::interner::index;
 
 /// Whether a dynamic reference may be met from a value of a document on.
 pub(crate) type Reaching = FxHashMap<(u32, NodeId), bool>;

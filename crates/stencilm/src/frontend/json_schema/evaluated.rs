@@ -5,7 +5,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
-use crate::frontend::json_schema::document::{NodeId, index};
+use crate::frontend::json_schema::document::NodeId;
 use crate::frontend::json_schema::lower::has_dynamic;
 use crate::frontend::json_schema::name_set::{NameAtom, NameSet};
 use crate::frontend::json_schema::options::Dialect;
@@ -13,6 +13,7 @@ use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{ANY, PatternId, Place, TermId, TextId};
 use crate::frontend::json_schema::terms::Term;
 use crate::grammar::UNBOUNDED;
+use crate::interner::index;
 
 /// `contains` under conditions up to which all combinations are written out.
 const MOST_CONTAINS: usize = 8;

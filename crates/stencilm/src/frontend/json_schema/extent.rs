@@ -9,7 +9,6 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::frontend::json_schema::array_states::ItemsAt;
 use crate::frontend::json_schema::constants::{Constant, ConstantId};
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formula::{ANY_OBJECT, Formula, FormulaId};
 use crate::frontend::json_schema::object_states::{At, Name};
 use crate::frontend::json_schema::schemas::Schemas;
@@ -17,6 +16,7 @@ use crate::frontend::json_schema::shape::{
     ArrayShape, NumberShape, ShapeId, StringShape, TermId, TextId,
 };
 use crate::grammar::UNBOUNDED;
+use crate::interner::index;
 use crate::number::{Decimal, Point};
 
 /// Values up to which they are listed.

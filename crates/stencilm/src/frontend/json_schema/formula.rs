@@ -4,17 +4,16 @@
 //! "And" of two lists of rules is one list. "And" of alternatives is multiplied out only where that
 //! costs little: else it stays a formula, whose alternatives are told apart member by member.
 
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::error::Error;
 use crate::frontend::json_schema::constants::ConstantId;
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
     ANY, Exists, Member, NEVER, NameRule, ObjectShape, Place,
 };
 use crate::grammar::UNBOUNDED;
+use crate::interner::Interner;
 
 /// An interned formula.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,18 +46,16 @@ pub(crate) enum Formula {
 /// The table of formulas.
 #[derive(Debug)]
 pub(crate) struct Formulas {
-    list: Vec<Formula>,
+    list: Interner<Formula>,
     /// How many formulas each has one inside the other.
     depths: Vec<u32>,
     /// The parts, members and rules of all formulas.
     size: usize,
-    ids: FxHashMap<Formula, FormulaId>,
 }
 
 impl Default for Formulas {
     fn default() -> Self {
-        let ids = FxHashMap::default();
-        let mut formulas = Self { list: Vec::new(), depths: Vec::new(), size: 0, ids };
+        let mut formulas = Self { list: Interner::default(), depths: Vec::new(), size: 0 };
         formulas.add(Formula::Never);
         formulas.add(Formula::Any);
         formulas
@@ -72,15 +69,15 @@ impl Formulas {
     }
 
     pub(crate) fn get(&self, id: FormulaId) -> &Formula {
-        &self.list[id.0 as usize]
+        self.list.get(id.0)
     }
 
     pub(crate) fn add(&mut self, formula: Formula) -> FormulaId {
-        if let Some(&id) = self.ids.get(&formula) {
-            return id;
+        let id = self.list.id(formula);
+        if (id as usize) < self.depths.len() {
+            return FormulaId(id);
         }
-        let id = FormulaId(index(self.list.len()));
-        let (depth, size) = match &formula {
+        let (depth, size) = match self.list.get(id) {
             Formula::And(parts) | Formula::Or(parts) => {
                 let depth = parts.iter().map(|&part| self.depth(part) + 1).max();
                 (depth.unwrap_or(0), parts.len())
@@ -92,9 +89,7 @@ impl Formulas {
         };
         self.size += 1 + size;
         self.depths.push(depth);
-        self.list.push(formula.clone());
-        self.ids.insert(formula, id);
-        id
+        FormulaId(id)
     }
 
     fn depth(&self, id: FormulaId) -> u32 {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::schemas::{ANY_SHAPE, Schemas};
 use crate::frontend::json_schema::shape::{PatternId, Shape, ShapeId, StringShape, TextId};
+use crate::interner::index;
 
 impl Schemas {
     /// The values of all shapes.

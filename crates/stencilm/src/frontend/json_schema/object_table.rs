@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::frontend::json_schema::constants::ConstantId;
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formula::{Formula, FormulaId};
 use crate::frontend::json_schema::name_set::{NameAtom, NameSet};
 use crate::frontend::json_schema::options::KeyOrder;
@@ -15,6 +14,7 @@ use crate::frontend::json_schema::shape::{
     ANY, Exists, NEVER, ObjectShape, Refusal, StringShape, TermId, TextId,
 };
 use crate::grammar::{UNBOUNDED, listed};
+use crate::interner::index;
 
 /// Names up to which a class of names that are not listed becomes a list.
 const FEW_NAMES: usize = 64;

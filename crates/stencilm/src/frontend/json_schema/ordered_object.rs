@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::object_states::At;
 use crate::frontend::json_schema::object_table::{Leaf, ObjectTable};
 use crate::frontend::json_schema::options::Additional;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::ShapeId;
 use crate::grammar::UNBOUNDED;
+use crate::interner::index;
 
 /// Sorted names in one block of [`OrderedObject::blocks`].
 const BLOCK: usize = 64;

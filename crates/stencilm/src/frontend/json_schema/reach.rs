@@ -345,7 +345,7 @@ impl Schemas {
 
     /// Whether a shape without a plain value has one.
     fn has_value(&mut self, id: ShapeId) -> Result<bool, Error> {
-        let shape = self.shapes[id.0 as usize].clone();
+        let shape = self.shape(id).clone();
         for array in &shape.arrays {
             if self.is_array_alive(array)? {
                 return Ok(true);

@@ -7,10 +7,10 @@ use rustc_hash::FxHashSet;
 
 use crate::error::Error;
 use crate::frontend::json_schema::array_states::{ArrayTable, ItemStep, ItemsAt, Repeat};
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::TermId;
 use crate::grammar::UNBOUNDED;
+use crate::interner::index;
 
 /// The items that may still come.
 struct Ahead {

@@ -4,13 +4,14 @@
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
-use crate::frontend::json_schema::document::{NodeId, index};
+use crate::frontend::json_schema::document::NodeId;
 use crate::frontend::json_schema::formats::{self, Format};
 use crate::frontend::json_schema::options::{Dialect, Escapes, JsonSchemaOptions, Numbers};
 use crate::frontend::json_schema::polarity::Polarity;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{Place, TermId};
 use crate::frontend::json_schema::terms::Term;
+use crate::interner::index;
 use crate::limits::Budget;
 
 /// What compiling a schema means for its keywords. Each list has the JSON Pointer of a keyword's

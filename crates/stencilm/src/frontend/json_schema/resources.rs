@@ -2,12 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::frontend::json_schema::document::{Document, Node, NodeId, index};
+use crate::frontend::json_schema::document::{Document, Node, NodeId};
 use crate::frontend::json_schema::language::{Holds, Language};
 use crate::frontend::json_schema::library::Library;
 use crate::frontend::json_schema::options::Dialect;
 use crate::frontend::json_schema::scopes::RECURSIVE;
 use crate::frontend::json_schema::uri;
+use crate::interner::index;
 
 /// A resource of one of the documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Error;
 use crate::frontend::json_schema::array_states::ItemsAt;
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formula::NO_OBJECT;
 use crate::frontend::json_schema::object_states::{At, Name, Object};
 use crate::frontend::json_schema::object_table::{NameClass, ObjectTable};
@@ -16,6 +15,7 @@ use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{Shape, ShapeId, TermId};
 use crate::frontend::json_schema::{number_text, text_exprs};
 use crate::grammar::{ExprId, Exprs, LiteralId, LiteralsId, RuleId, Rules, Spelling};
+use crate::interner::Interner;
 use crate::limits::{Budget, Cancel, Limits};
 
 /// Lists of strings up to this length are written into the rule that uses them.
@@ -42,8 +42,7 @@ pub(crate) struct SchemaRules {
 pub(crate) struct Machine {
     pub(crate) schemas: Schemas,
     limits: Limits,
-    rules: Vec<Rule>,
-    ids: FxHashMap<Rule, u32>,
+    rules: Interner<Rule>,
     objects: FxHashMap<u32, Object>,
     size_at_first: usize,
 }
@@ -77,8 +76,7 @@ impl SchemaRules {
         let mut machine = Machine {
             limits: schemas.budget.limits,
             schemas,
-            rules: Vec::new(),
-            ids: FxHashMap::default(),
+            rules: Interner::default(),
             objects: FxHashMap::default(),
             size_at_first: 0,
         };
@@ -123,16 +121,13 @@ impl Machine {
     }
 
     pub(crate) fn rule(&mut self, rule: Rule) -> Result<RuleId, Error> {
-        let next = self.rules.len();
-        if let Some(&id) = self.ids.get(&rule) {
+        if let Some(id) = self.rules.find(&rule) {
             return Ok(RuleId(id));
         }
-        if next >= self.limits.rules {
+        if self.rules.len() >= self.limits.rules {
             return Err(Error::limit("rules", self.limits.rules));
         }
-        self.rules.push(rule);
-        self.ids.insert(rule, index(next));
-        Ok(RuleId(index(next)))
+        Ok(RuleId(self.rules.id(rule)))
     }
 
     pub(crate) fn object(&mut self, id: u32) -> Result<Object, Error> {
@@ -214,7 +209,7 @@ impl Machine {
 
     /// The object and its state that a number stands for.
     fn state(&self, state: u32) -> Option<(u32, At, u32)> {
-        match self.rules[state as usize] {
+        match *self.rules.get(state) {
             Rule::Members { object, at, depth } => Some((object, at, depth)),
             Rule::Value { .. }
             | Rule::Call { .. }
@@ -461,7 +456,7 @@ impl Rules for SchemaRules {
     fn body(&self, rule: RuleId, exprs: &mut Exprs) -> Result<ExprId, Error> {
         let mut machine = self.machine();
         machine.begin();
-        match machine.rules[rule.0 as usize] {
+        match *machine.rules.get(rule.0) {
             Rule::Value { shape, depth } => machine.value_body(shape, depth, exprs),
             Rule::Members { .. } => machine.members(rule.0, exprs),
             Rule::Call { shape } => Ok(machine.parameters(shape, exprs)?.0),
@@ -477,7 +472,7 @@ impl Rules for SchemaRules {
     }
 
     fn name(&self, rule: RuleId) -> String {
-        match self.machine().rules[rule.0 as usize] {
+        match *self.machine().rules.get(rule.0) {
             Rule::Value { shape, .. } => format!("value_{}", shape.0),
             Rule::Members { object, at, .. } => format!("object_{object}_{}", at.next),
             Rule::Call { shape } => format!("call_{}", shape.0),
@@ -553,8 +548,7 @@ impl Rules for SchemaRules {
     fn after_item(&self, rule: RuleId, item: &[u8]) -> Result<RuleId, Error> {
         let mut machine = self.machine();
         machine.begin();
-        let Rule::NextItem { array, at, depth, is_new: true } = machine.rules[rule.0 as usize]
-        else {
+        let Rule::NextItem { array, at, depth, is_new: true } = *machine.rules.get(rule.0) else {
             return Ok(rule);
         };
         let is_space = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r');

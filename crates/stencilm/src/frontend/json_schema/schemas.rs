@@ -1,14 +1,12 @@
 //! One schema while it is being compiled: its documents, the terms made of them, and the shape of
 //! each term that was asked for.
 
-use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use std::hash::BuildHasher;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::error::Error;
 use crate::frontend::json_schema::constants::Constants;
-use crate::frontend::json_schema::document::{Node, index};
+use crate::frontend::json_schema::document::Node;
 use crate::frontend::json_schema::formula::{FormulaId, Formulas};
 use crate::frontend::json_schema::options::JsonSchemaOptions;
 use crate::frontend::json_schema::reach::Reach;
@@ -18,6 +16,7 @@ use crate::frontend::json_schema::sources::Sources;
 use crate::frontend::json_schema::terms::{Term, Terms};
 use crate::frontend::json_schema::texts::{Patterns, Texts};
 use crate::frontend::json_schema::widening::Unknown;
+use crate::interner::{Index, Interner, hash_of, index};
 use crate::limits::Budget;
 
 /// The shape of every value.
@@ -40,13 +39,14 @@ pub(crate) struct Schemas {
     pub(crate) unknown: Unknown,
     /// Which shapes have values, and what the objects of a formula look like.
     pub(crate) reach: Reach,
-    pub(crate) shapes: Vec<Arc<Shape>>,
-    shape_ids: FxHashMap<Arc<Shape>, ShapeId>,
+    pub(crate) shapes: Interner<Arc<Shape>>,
     progress: Vec<Progress>,
     /// What the schema at a place says, in terms of its assertions and other schemas.
     pub(crate) lowered: FxHashMap<TermId, TermId>,
     /// One place for all schemas that say the same.
-    by_content: HashTable<(Place, ResourceId)>,
+    by_content: Index,
+    /// The first of them, and the resources that they stand in.
+    first_places: Vec<(Place, ResourceId)>,
     /// The schemas that are being taken apart, one inside the other.
     pub(crate) lowering: Vec<Place>,
     /// How many evaluations are under way, one inside the other.
@@ -98,11 +98,11 @@ impl Schemas {
             negated: FxHashMap::default(),
             unknown: Unknown::default(),
             reach: Reach::default(),
-            shapes: Vec::new(),
-            shape_ids: FxHashMap::default(),
+            shapes: Interner::default(),
             progress: Vec::new(),
             lowered: FxHashMap::default(),
-            by_content: HashTable::new(),
+            by_content: Index::default(),
+            first_places: Vec::new(),
             lowering: Vec::new(),
             level: 0,
             under_way: None,
@@ -130,18 +130,11 @@ impl Schemas {
     }
 
     pub(crate) fn shape(&self, id: ShapeId) -> &Arc<Shape> {
-        &self.shapes[id.0 as usize]
+        self.shapes.get(id.0)
     }
 
     pub(crate) fn intern(&mut self, shape: Shape) -> ShapeId {
-        if let Some(&id) = self.shape_ids.get(&shape) {
-            return id;
-        }
-        let id = ShapeId(index(self.shapes.len()));
-        let shape = Arc::new(shape);
-        self.shapes.push(shape.clone());
-        self.shape_ids.insert(shape, id);
-        id
+        ShapeId(self.shapes.id(Arc::new(shape)))
     }
 
     /// The term of the schema at a place.
@@ -161,22 +154,20 @@ impl Schemas {
         }
         let resource = self.sources.resource(place);
         let sources = &self.sources;
-        let hash_of = |place: Place, resource: ResourceId| {
-            let content = sources.document(place).hash(place.node);
-            FxBuildHasher.hash_one((content, resource, place.scope))
-        };
-        let is_same = |&(known, its): &(Place, ResourceId)| {
+        let hash = hash_of(&(sources.document(place).hash(place.node), resource, place.scope));
+        let is_same = |at: u32| {
+            let (known, its) = self.first_places[at as usize];
             let document = sources.document(known);
             known == place
                 || (its == resource
                     && known.scope == place.scope
                     && document.is_same(known.node, sources.document(place), place.node))
         };
-        let hash = hash_of(place, resource);
-        let first = if let Some(&(known, _)) = self.by_content.find(hash, is_same) {
-            known
+        let first = if let Some(at) = self.by_content.find(hash, is_same) {
+            self.first_places[at as usize].0
         } else {
-            self.by_content.insert_unique(hash, (place, resource), |&(a, b)| hash_of(a, b));
+            self.by_content.insert(hash, index(self.first_places.len()));
+            self.first_places.push((place, resource));
             place
         };
         Ok(self.terms.add(Term::Schema(first)))

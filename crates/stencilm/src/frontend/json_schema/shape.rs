@@ -7,10 +7,11 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 use crate::frontend::json_schema::constants::ConstantId;
-use crate::frontend::json_schema::document::{NodeId, index};
+use crate::frontend::json_schema::document::NodeId;
 use crate::frontend::json_schema::formula::{ANY_OBJECT, FormulaId, NO_OBJECT};
 use crate::frontend::json_schema::name_set::NameSet;
 use crate::grammar::UNBOUNDED;
+use crate::interner::index;
 use crate::number::{Bound, Decimal, Point};
 
 /// A value of one of the documents, as it is seen from a dynamic scope.

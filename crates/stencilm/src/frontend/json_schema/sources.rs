@@ -1,7 +1,7 @@
 //! The documents of one schema: what a reference names, and how errors name a place.
 
 use crate::error::{Error, ErrorKind, Location};
-use crate::frontend::json_schema::document::{Document, Node, NodeId, index};
+use crate::frontend::json_schema::document::{Document, Node, NodeId};
 use crate::frontend::json_schema::dynamic::Reaching;
 use crate::frontend::json_schema::language::Language;
 use crate::frontend::json_schema::library::Library;
@@ -12,6 +12,7 @@ use crate::frontend::json_schema::resources::{
 use crate::frontend::json_schema::scopes::{OUTSIDE, Scopes};
 use crate::frontend::json_schema::shape::Place;
 use crate::frontend::json_schema::uri;
+use crate::interner::index;
 
 /// The main document is the first one; others are read when a reference first needs one.
 #[derive(Debug)]

@@ -4,12 +4,12 @@
 //! for each type. Members of `And` and `Or` keep their order: it is the order in which property
 //! names come.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::frontend::json_schema::constants::ConstantId;
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::name_set::NameSet;
 use crate::frontend::json_schema::shape::{ANY, NEVER, Place, TermId, TextId};
+use crate::interner::Interner;
 
 /// Members up to which one is looked for among the others one by one.
 const FEW_MEMBERS: usize = 32;
@@ -57,13 +57,12 @@ pub(crate) enum Term {
 /// The table of terms.
 #[derive(Debug)]
 pub(crate) struct Terms {
-    terms: Vec<Term>,
-    ids: FxHashMap<Term, TermId>,
+    terms: Interner<Term>,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        let mut terms = Self { terms: Vec::new(), ids: FxHashMap::default() };
+        let mut terms = Self { terms: Interner::default() };
         terms.add(Term::Any);
         terms.add(Term::Never);
         terms
@@ -72,7 +71,7 @@ impl Default for Terms {
 
 impl Terms {
     pub(crate) fn get(&self, id: TermId) -> &Term {
-        &self.terms[id.0 as usize]
+        self.terms.get(id.0)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -80,20 +79,14 @@ impl Terms {
     }
 
     pub(crate) fn add(&mut self, term: Term) -> TermId {
-        if let Some(&id) = self.ids.get(&term) {
-            return id;
-        }
-        let id = TermId(index(self.terms.len()));
-        self.terms.push(term.clone());
-        self.ids.insert(term, id);
-        id
+        TermId(self.terms.id(term))
     }
 
     /// All of these.
     pub(crate) fn and(&mut self, parts: &[TermId]) -> TermId {
         let mut members: Vec<TermId> = Vec::with_capacity(parts.len());
         for &part in parts {
-            match &self.terms[part.0 as usize] {
+            match self.terms.get(part.0) {
                 Term::Any => {}
                 Term::Never => return NEVER,
                 Term::And(inner) => members.extend_from_slice(inner),
@@ -125,7 +118,7 @@ impl Terms {
     pub(crate) fn or(&mut self, parts: &[TermId]) -> TermId {
         let mut members: Vec<TermId> = Vec::with_capacity(parts.len());
         for &part in parts {
-            match &self.terms[part.0 as usize] {
+            match self.terms.get(part.0) {
                 Term::Any => return ANY,
                 Term::Never => {}
                 Term::Or(inner) => members.extend_from_slice(inner),
@@ -145,7 +138,7 @@ impl Terms {
 
     /// Whether one member is what another one is not.
     fn has_opposites(&self, members: &[TermId]) -> bool {
-        let negated = |&member: &TermId| match self.terms[member.0 as usize] {
+        let negated = |&member: &TermId| match *self.terms.get(member.0) {
             Term::Not(_, inner) => Some(inner),
             _ => None,
         };

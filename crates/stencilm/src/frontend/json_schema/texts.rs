@@ -5,35 +5,27 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formats::{Difference, Format};
 use crate::frontend::json_schema::shape::{PatternId, StringShape, TextId};
 use crate::frontend::regex::{Kind, Mode, Node, Regex, RegexOptions, Side, parse};
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
+use crate::interner::Interner;
 use crate::limits::Budget;
 use crate::residual::languages::Languages;
 
 /// The table of texts.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
-    texts: Vec<Arc<str>>,
-    ids: FxHashMap<Arc<str>, TextId>,
+    texts: Interner<Arc<str>>,
 }
 
 impl Texts {
     pub(crate) fn get(&self, id: TextId) -> &Arc<str> {
-        &self.texts[id.0 as usize]
+        self.texts.get(id.0)
     }
 
     pub(crate) fn id(&mut self, text: &str) -> TextId {
-        if let Some(&id) = self.ids.get(text) {
-            return id;
-        }
-        let id = TextId(index(self.texts.len()));
-        let text: Arc<str> = text.into();
-        self.texts.push(text.clone());
-        self.ids.insert(text, id);
-        id
+        TextId(self.texts.id_of(text, || text.into()))
     }
 }
 
@@ -50,9 +42,8 @@ pub(crate) enum Pattern {
 /// The table of languages.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns {
-    list: Vec<Pattern>,
+    list: Interner<Pattern>,
     parsed: Vec<Arc<Regex>>,
-    ids: FxHashMap<Pattern, PatternId>,
     /// Where questions about texts are answered; most schemas have none.
     languages: Option<Languages>,
     spelled: FxHashMap<PatternId, ExprId>,
@@ -61,7 +52,7 @@ pub(crate) struct Patterns {
 
 impl Patterns {
     pub(crate) fn get(&self, id: PatternId) -> Pattern {
-        self.list[id.0 as usize]
+        *self.list.get(id.0)
     }
 
     /// The language of a `pattern`.
@@ -75,8 +66,8 @@ impl Patterns {
         budget: &mut Budget,
     ) -> Result<PatternId, Error> {
         let key = Pattern::Search(text);
-        if let Some(&id) = self.ids.get(&key) {
-            return Ok(id);
+        if let Some(id) = self.list.find(&key) {
+            return Ok(PatternId(id));
         }
         let regex = parse(texts.get(text), RegexOptions::default(), budget)?;
         Ok(self.add(key, regex))
@@ -114,7 +105,7 @@ impl Patterns {
 
     /// Whether some string had to be outside of a format that is known only more narrowly.
     pub(crate) fn is_widened(&self, format: Format) -> bool {
-        self.ids.contains_key(&Pattern::Wider(format))
+        self.list.find(&Pattern::Wider(format)).is_some()
     }
 
     fn language_of(
@@ -123,19 +114,16 @@ impl Patterns {
         regex: &str,
         budget: &mut Budget,
     ) -> Result<PatternId, Error> {
-        if let Some(&id) = self.ids.get(&key) {
-            return Ok(id);
+        if let Some(id) = self.list.find(&key) {
+            return Ok(PatternId(id));
         }
         let regex = parse(regex, RegexOptions::default(), budget)?;
         Ok(self.add(key, regex))
     }
 
     fn add(&mut self, key: Pattern, regex: Regex) -> PatternId {
-        let id = PatternId(index(self.list.len()));
-        self.list.push(key);
         self.parsed.push(Arc::new(regex));
-        self.ids.insert(key, id);
-        id
+        PatternId(self.list.id(key))
     }
 
     /// The strings of a language, spelled.

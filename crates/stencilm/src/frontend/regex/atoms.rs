@@ -1,7 +1,6 @@
 //! Splits all characters into the fewest sets that the classes of one pattern do not cut.
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 
 use crate::error::Error;
 use crate::grammar::CharSet;
@@ -25,7 +24,7 @@ impl Atoms {
     pub(crate) fn new(classes: &[&CharSet], budget: &mut Budget) -> Result<Self, Error> {
         // Where each class begins and ends, as (code point, class); toggling gives membership.
         let mut edges: Vec<(u32, usize)> = Vec::new();
-        let mut numbers: HashMap<&CharSet, usize, FxBuildHasher> = HashMap::default();
+        let mut numbers: FxHashMap<&CharSet, usize> = FxHashMap::default();
         for &class in classes {
             let number = numbers.len();
             if *numbers.entry(class).or_insert(number) == number {
@@ -37,7 +36,7 @@ impl Atoms {
         }
         edges.sort_unstable();
         let mut inside = vec![0_u64; numbers.len().div_ceil(64)];
-        let mut found: HashMap<Vec<u64>, usize, FxBuildHasher> = HashMap::default();
+        let mut found: FxHashMap<Vec<u64>, usize> = FxHashMap::default();
         let mut ranges: Vec<Vec<(u32, u32)>> = Vec::new();
         let mut from = 0;
         let mut add = |inside: &[u64], low: u32, high: u32| {
