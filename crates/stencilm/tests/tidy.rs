@@ -9,26 +9,28 @@ use std::path::{Path, PathBuf};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("limits", &["error"]),
+    ("interner", &[]),
     ("number", &["error"]),
-    ("grammar", &["error", "number"]),
+    ("grammar", &["error", "interner", "number"]),
     ("vocab", &["error", "grammar"]),
-    ("residual", &["error", "limits", "grammar", "vocab"]),
+    ("residual", &["error", "limits", "interner", "grammar", "vocab"]),
     ("mask", &["error", "limits", "grammar", "vocab", "residual"]),
     ("stack", &["error", "grammar", "residual", "mask"]),
     ("compiled", &["error", "limits", "grammar", "vocab", "mask"]),
     ("matcher", &["error", "grammar", "vocab", "mask", "stack", "compiled"]),
     ("normalize", &["error", "limits", "grammar"]),
-    ("frontend", &["error", "limits", "number", "grammar", "residual"]),
+    ("frontend", &["error", "limits", "interner", "number", "grammar", "residual"]),
 ];
 
 /// The same for the front ends: none knows of another, except for the patterns in schemas and in
 /// grammars, for the JSON inside of grammars, and for the parts of a text.
 const FRONT_ENDS: &[(&str, &[&str])] = &[
     ("regex", &[]),
+    ("automaton", &[]),
     ("substrings", &[]),
-    ("ebnf", &["regex", "substrings"]),
+    ("ebnf", &["automaton", "regex", "substrings"]),
     ("json_schema", &["regex"]),
-    ("lark", &["regex", "json_schema", "substrings"]),
+    ("lark", &["automaton", "regex", "json_schema", "substrings"]),
     ("tags", &["regex", "ebnf", "json_schema"]),
 ];
 

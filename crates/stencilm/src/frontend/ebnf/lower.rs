@@ -6,6 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Location};
+use crate::frontend::ebnf::ahead::{self, Ahead};
 use crate::frontend::ebnf::tree::{Node, NodeId, Tree};
 use crate::frontend::regex::Mode;
 use crate::grammar::{CharSet, ExprId, Exprs, RuleId, RuleSet, Spelling, UNBOUNDED};
@@ -60,15 +61,24 @@ pub(crate) fn lower(
         plain: Vec::with_capacity(tree.nodes.len()),
         flat: FxHashMap::default(),
     };
+    let passes = ahead::passing(tree);
     for id in 0..tree.nodes.len() {
         lowering.check(budget)?;
-        let expr = lowering.plain(id, budget)?;
+        let expr = match tree.nodes[id] {
+            Node::And(_) | Node::Not(_) => lowering.flat(id, budget)?,
+            // Made for what is owed before it and what after.
+            _ if passes.get(id) == Some(&true) => lowering.exprs.nothing(),
+            _ => lowering.plain(id, budget)?,
+        };
         lowering.plain.push(expr);
     }
     let named = order.iter().map(|&rule| &tree.rules[rule]);
-    let rules = named
+    let mut rules: Vec<(String, ExprId)> = named
         .filter_map(|rule| Some((rule.name.to_string(), lowering.plain[rule.body?])))
         .collect();
+    if !passes.is_empty() {
+        rules = Ahead::new(&mut lowering, passes, rules, budget).run(order[start])?;
+    }
     Ok(RuleSet::new(lowering.exprs, rules, rule_id(start)))
 }
 
@@ -101,19 +111,19 @@ fn distance(left: &str, right: &str) -> usize {
 }
 
 #[derive(Debug)]
-struct Lowering<'a> {
-    tree: &'a Tree,
+pub(super) struct Lowering<'a> {
+    pub(super) tree: &'a Tree,
     /// The id of each rule: rules are numbered in the order of their definitions.
-    ids: Vec<RuleId>,
-    exprs: Exprs,
+    pub(super) ids: Vec<RuleId>,
+    pub(super) exprs: Exprs,
     /// What each piece is, with calls.
-    plain: Vec<ExprId>,
-    /// What a piece below `&`, `-` or `~` is, without calls; `None` while its parts are made.
+    pub(super) plain: Vec<ExprId>,
+    /// What a piece below `&`, `-`, `~` or a look-ahead is, without calls; `None` while its parts are made.
     flat: FxHashMap<NodeId, Option<ExprId>>,
 }
 
 impl Lowering<'_> {
-    fn check(&self, budget: &mut Budget) -> Result<(), Error> {
+    pub(super) fn check(&self, budget: &mut Budget) -> Result<(), Error> {
         budget.tick()?;
         let allowed = budget.limits.expressions;
         if self.exprs.len() > allowed { Err(Error::limit("expressions", allowed)) } else { Ok(()) }
@@ -121,7 +131,6 @@ impl Lowering<'_> {
 
     fn plain(&mut self, id: NodeId, budget: &mut Budget) -> Result<ExprId, Error> {
         match self.tree.nodes[id] {
-            Node::And(_) | Node::Not(_) => self.flat(id, budget),
             Node::Call(rule) => Ok(self.exprs.call(self.ids[rule])),
             _ => {
                 let parts: Vec<ExprId> =
@@ -132,7 +141,7 @@ impl Lowering<'_> {
     }
 
     /// The piece without calls.
-    fn flat(&mut self, root: NodeId, budget: &mut Budget) -> Result<ExprId, Error> {
+    pub(super) fn flat(&mut self, root: NodeId, budget: &mut Budget) -> Result<ExprId, Error> {
         let mut todo = vec![root];
         while let Some(&id) = todo.last() {
             self.check(budget)?;
@@ -169,10 +178,13 @@ impl Lowering<'_> {
     fn needs(&self, id: NodeId) -> Result<Vec<NodeId>, Error> {
         match &self.tree.nodes[id] {
             Node::Call(rule) => Ok(self.tree.rules[*rule].body.into_iter().collect()),
-            Node::Token(_) => Err(Error::unsupported(
-                "a special token inside `&`, `-` or `~`",
-                Location::Offset(self.tree.offsets[id]),
-            )),
+            Node::Token(_) | Node::Ahead(_) => {
+                let feature = match self.tree.nodes[id] {
+                    Node::Token(_) => "a special token inside `&`, `-`, `~` or a look-ahead",
+                    _ => "a look-ahead inside `&`, `-`, `~` or another look-ahead",
+                };
+                Err(Error::unsupported(feature, Location::Offset(self.tree.offsets[id])))
+            }
             // A `Not` inside an `And` is what is taken away, no text of its own.
             Node::And(parts) => Ok(parts
                 .iter()
@@ -195,7 +207,7 @@ impl Lowering<'_> {
             }
         });
         let (name, offset) = call.unwrap_or(("", self.tree.offsets[id]));
-        let feature = format!("the recursive rule `{name}` inside `&`, `-` or `~`");
+        let feature = format!("the recursive rule `{name}` inside `&`, `-`, `~` or a look-ahead");
         Error::unsupported(feature, Location::Offset(offset))
     }
 
@@ -228,6 +240,8 @@ impl Lowering<'_> {
             Node::Seq(_) => exprs.seq(parts),
             Node::Choice(_) => exprs.choice_of_many(parts),
             Node::Repeat(_, min, max) => exprs.repeat(parts[0], *min, *max),
+            // Only `Ahead` reads those.
+            Node::Ahead(_) => exprs.nothing(),
             Node::Not(_) => {
                 let any = exprs.any_text(Spelling::Text);
                 exprs.minus(any, parts[0])

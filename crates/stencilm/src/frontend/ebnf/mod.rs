@@ -21,6 +21,7 @@
 //! | `a & b` | texts of both |
 //! | `a - b` | texts of `a` that `b` lacks; blanks around, since names contain `-` |
 //! | `~a` | any text but those of `a` |
+//! | `(= a)` | nothing, before what begins with a text of `a` (see `ahead.rs`) |
 //! | `[]` | nothing matches |
 //! | `[^]` | any character, as `.` |
 //! | `%token("<\|x\|>")`, `<think>`, `!<think>` | one special token, any other token |
@@ -36,10 +37,12 @@
 //!
 //! The macros are xgrammar's (see `macros.rs`), and so are options of a rule: `name[lazy] ::= …`.
 
+mod ahead;
 mod escape;
 mod lower;
 mod macros;
 mod options;
+mod owed;
 mod parser;
 mod substring;
 mod text;

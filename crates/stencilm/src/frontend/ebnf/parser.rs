@@ -24,6 +24,8 @@ pub(crate) struct Parser<'a> {
 #[derive(Debug, Default)]
 struct Group {
     begin: usize,
+    /// Whether it is a look-ahead, `(= …)`.
+    is_ahead: bool,
     alternatives: Vec<NodeId>,
     conjuncts: Vec<NodeId>,
     parts: Vec<NodeId>,
@@ -113,11 +115,9 @@ impl<'a> Parser<'a> {
                 _ if is_end => return self.close(group),
                 None => unreachable!("the end of the text is an end"),
                 Some(b'(') => {
-                    if self.text.rest().starts_with("(=") {
-                        return Err(unsupported("look-ahead `(= …)`", offset));
-                    }
                     self.text.take("(");
-                    open.push(Group { begin: offset, ..Group::default() });
+                    let is_ahead = !self.text.is_w3c() && self.text.take("=");
+                    open.push(Group { begin: offset, is_ahead, ..Group::default() });
                     continue;
                 }
                 Some(b')') if depth == 1 => {
@@ -125,9 +125,9 @@ impl<'a> Parser<'a> {
                 }
                 Some(b')') => {
                     self.text.take(")");
-                    let inside = self.close(group)?;
+                    let (inside, is_ahead) = (self.close(group)?, group.is_ahead);
                     open.pop();
-                    inside
+                    if is_ahead { self.tree.add(Node::Ahead(inside), offset) } else { inside }
                 }
                 Some(b'|') => {
                     self.text.take("|");

@@ -34,6 +34,8 @@ pub(crate) enum Node {
     Not(NodeId),
     /// Between so many and so many times.
     Repeat(NodeId, u32, u32),
+    /// Nothing, before what begins with one of these.
+    Ahead(NodeId),
 }
 
 /// A rule, called or defined.
@@ -70,7 +72,9 @@ impl Tree {
     pub(crate) fn parts(&self, id: NodeId) -> &[NodeId] {
         match &self.nodes[id] {
             Node::Seq(parts) | Node::Choice(parts) | Node::And(parts) => parts,
-            Node::Not(part) | Node::Repeat(part, ..) => std::slice::from_ref(part),
+            Node::Not(part) | Node::Repeat(part, ..) | Node::Ahead(part) => {
+                std::slice::from_ref(part)
+            }
             Node::Literal(_)
             | Node::Chars(..)
             | Node::Bytes(_)

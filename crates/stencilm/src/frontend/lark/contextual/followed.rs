@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 use crate::error::Error;
-use crate::frontend::lark::contextual::automaton::{Automaton, Edge};
+use crate::frontend::automaton::{Automaton, Edge};
 use crate::grammar::{ByteSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
 use crate::residual::languages::Languages;

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 use crate::error::Error;
-use crate::frontend::lark::contextual::automaton::{Automaton, Edge};
+use crate::frontend::automaton::{Automaton, Edge};
 use crate::frontend::lark::contextual::followed::{Followed, Following, Pending};
 use crate::frontend::lark::contextual::lexemes::Lexeme;
 use crate::grammar::{ByteSet, ExprId};

@@ -5,7 +5,6 @@
 //!   └→ lexemes → what the lexer takes ┴→ rules by state, mode and what must not follow
 //! ```
 
-mod automaton;
 mod bnf;
 mod followed;
 mod lalr;

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
-use crate::frontend::lark::contextual::automaton::{Automaton, Edge};
+use crate::frontend::automaton::{Automaton, Edge};
 use crate::frontend::lark::contextual::program::Step;
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
