@@ -19,7 +19,7 @@ PACKAGE = Path(stencilm.__file__).parent
 RUST_LIMITS = Path(__file__).parents[1] / "crates" / "stencilm" / "src" / "limits.rs"
 
 OWNERS = {
-    "torch": ["integrations/torch.py", "integrations/transformers.py"],
+    "torch": ["integrations/torch.py", "integrations/transformers.py", "integrations/vllm.py"],
     "transformers": ["integrations/transformers.py"],
     "openvino": ["integrations/openvino.py"],
     "openvino_genai": ["integrations/openvino.py"],
@@ -31,7 +31,8 @@ OWNERS = {
     "sentencepiece": [],
     "mistral_common": [],
     "gguf": [],
-    "pydantic": ["_inputs.py"],
+    "pydantic": ["_inputs.py", "integrations/vllm.py"],
+    "vllm": ["integrations/vllm.py"],
     "huggingface_hub": [],
 }
 """Which files may import a heavy library; those without one know its objects by their methods."""
@@ -103,7 +104,7 @@ def test_parts_use_only_what_they_may(name: str) -> None:
 
 
 def test_integrations_do_not_know_each_other() -> None:
-    shared = {f"stencilm.integrations.{name}" for name in ("chat", "_cache", "torch")}
+    shared = {f"stencilm.integrations.{name}" for name in ("chat", "_cache", "_serving", "torch")}
     for name in MODULES:
         if name.startswith("integrations/"):
             others = {module for module, _ in imports(name) if "stencilm.integrations" in module}
