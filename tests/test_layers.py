@@ -19,7 +19,10 @@ PACKAGE = Path(stencilm.__file__).parent
 RUST_LIMITS = Path(__file__).parents[1] / "crates" / "stencilm" / "src" / "limits.rs"
 
 OWNERS = {
-    "torch": ["integrations/torch.py", "integrations/transformers.py", "integrations/vllm.py"],
+    "torch": [
+        *("integrations/torch.py", "integrations/transformers.py"),
+        *("integrations/sglang.py", "integrations/vllm.py"),
+    ],
     "transformers": ["integrations/transformers.py"],
     "openvino": ["integrations/openvino.py"],
     "openvino_genai": ["integrations/openvino.py"],
@@ -32,6 +35,7 @@ OWNERS = {
     "mistral_common": [],
     "gguf": [],
     "pydantic": ["_inputs.py", "integrations/vllm.py"],
+    "sglang": ["integrations/sglang.py"],
     "vllm": ["integrations/vllm.py"],
     "huggingface_hub": [],
 }

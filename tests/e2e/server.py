@@ -21,10 +21,10 @@ ENVIRONMENT = {
     "DO_NOT_TRACK": "1",
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",
-    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "SGLANG_USE_CPU_ENGINE": "1",
     # With more threads than free CPUs a token takes a second.
     "OMP_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
 }
 NGRAM = {
     "method": "ngram",
