@@ -18,14 +18,19 @@ pytest.importorskip("vllm", reason="vLLM is not installed: run scripts/e2e vllm"
 import torch
 from vllm.config import StructuredOutputsConfig
 from vllm.entrypoints.generate.base import protocol
+from vllm.entrypoints.openai.chat_completion.protocol import (
+    ChatCompletionNamedToolChoiceParam,
+    ChatCompletionToolsParam,
+)
 from vllm.exceptions import VLLMValidationError
 from vllm.sampling_params import SamplingParams, StructuredOutputsParams
+from vllm.tool_parsers import structural_tag_registry as registry
 from vllm.v1.structured_output import ConstraintBounds, StructuredOutputManager
 from vllm.v1.structured_output.backend_types import StructuredOutputOptions
 
-from stencilm import LimitError
+from stencilm import GrammarSyntaxError, LimitError
 from stencilm.integrations import vllm as plugin
-from stencilm.integrations._serving import ServedModel, Settings
+from stencilm.integrations._serving import ServedModel, Settings, request_grammar
 
 WORDS = [b"ab", b"ba", b"aab", b'{"', b'":', b"12", b"true"]
 TOKENS = [*(bytes([byte]) for byte in range(256)), *WORDS, None]
@@ -296,6 +301,31 @@ def test_tags_that_xgrammar_refuses_are_judged_here() -> None:
     config()
     protocol.validate_structural_tag_payload(spec, parameter="response_format")
     assert validated(structural_tag=spec)._backend == "stencilm"
+
+
+def _tool(name: str, **function: Any) -> ChatCompletionToolsParam:
+    return ChatCompletionToolsParam(
+        type="function", function={"name": name, "strict": True, **function}
+    )
+
+
+@pytest.mark.parametrize("is_reasoning", [False, True])
+@pytest.mark.parametrize("choice", ["auto", "required", "named"])
+@pytest.mark.parametrize("family", sorted({*registry.SUPPORTED_STRUCTURAL_TAG_MODELS, "minimax"}))
+def test_tags_that_vllm_makes_for_tools_are_read(
+    family: str, choice: str, is_reasoning: bool
+) -> None:
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tools = [_tool("weather", parameters=schema), _tool("now")]
+    named = ChatCompletionNamedToolChoiceParam(type="function", function={"name": "weather"})
+    chosen: Any = named if choice == "named" else choice
+    tag = registry.get_model_structural_tag(family, tools, chosen, is_reasoning)
+    spec = json.dumps(tag.model_dump())
+    if family == "deepseek_v4_1":
+        with pytest.raises(GrammarSyntaxError, match="no style `deepseek_v4_1_xml`"):
+            request_grammar("structural_tag", spec)
+        return
+    assert request_grammar("structural_tag", spec).kind == "structural_tag"
 
 
 def test_the_front_end_keeps_no_grammars() -> None:
