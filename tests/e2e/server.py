@@ -83,6 +83,8 @@ class Server:
 
     def start(self, patience: float = 600) -> float:
         """Seconds until it was ready."""
+        if self.is_healthy():
+            raise RuntimeError(f"another server answers on port {self.port}")
         began = time.monotonic()
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
