@@ -81,6 +81,19 @@ def test_both_forms_of_structural_tags_are_read() -> None:
         assert not accepts(model(), "structural_tag", spec, "so: <f>x</f>")
 
 
+def test_the_first_form_may_ask_for_a_tag() -> None:
+    form = {"structures": [{"begin": "<f>", "end": "</f>"}], "triggers": ["<f"]}
+    assert accepts(model(), "structural_tag", json.dumps(form), "no")
+    form["at_least_one"] = True  # type: ignore[assignment]
+    assert not accepts(model(), "structural_tag", json.dumps(form), "no")
+    assert accepts(model(), "structural_tag", json.dumps(form), "<f>[]</f>")
+    for place in (form, form["structures"][0]):
+        place["unheard_of"] = False  # type: ignore[index]
+        with pytest.raises(GrammarSyntaxError, match="unheard_of"):
+            request_grammar("structural_tag", json.dumps(form))
+        del place["unheard_of"]  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("kind", "spec", "error", "place"),
     [

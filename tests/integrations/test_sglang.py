@@ -97,6 +97,12 @@ def test_another_release_is_refused_by_name(
             b"x<f>12</f>",
             b"x<f>x",
         ),
+        (
+            "structural_tag",
+            '{"type": "structural_tag", "format": {"type": "json_schema", "json_schema": null}}',
+            b"[12]",
+            b"x",
+        ),
     ],
 )
 def test_requests_mean_what_they_say(name: str, spec: str, right: bytes, wrong: bytes) -> None:

@@ -43,6 +43,7 @@ _LIMITS: dict[str, Any] = {"source_bytes": 1 << 20, "compile_time": 5.0}
 _CACHE_ENTRIES = 256
 _CACHE_BYTES = 256 << 20
 _STOP_SETS = 4
+_FIRST_FORM = {"type", "structures", "triggers", "at_least_one"}
 _RULE = re.compile(r"^[ \t]*[\w.-]+[ \t]*::=", re.MULTILINE)
 
 
@@ -158,25 +159,27 @@ def _current_tag(spec: str, limits: Limits) -> str:
         return spec
     if not isinstance(tag, dict) or "structures" not in tag:
         return spec
+    _check_members(tag, _FIRST_FORM, "")
     structures = tag["structures"]
     if not isinstance(structures, list) or not all(isinstance(s, dict) for s in structures):
         raise GrammarSyntaxError("at `/structures`: a list of objects is expected", "/structures")
-    tags = [
-        {
-            "type": "tag",
-            "begin": structure.get("begin"),
-            "content": {"type": "json_schema", "json_schema": _schema(structure)},
-            "end": structure.get("end"),
-        }
-        for structure in structures
-    ]
+    tags = []
+    for place, structure in enumerate(structures):
+        _check_members(structure, {"begin", "schema", "end"}, f"/structures/{place}")
+        schema = structure.get("schema")
+        content = {"type": "json_schema", "json_schema": {} if schema is None else schema}
+        begin, end = structure.get("begin"), structure.get("end")
+        tags.append({"type": "tag", "begin": begin, "content": content, "end": end})
     triggered = {"type": "triggered_tags", "triggers": tag.get("triggers"), "tags": tags}
+    if tag.get("at_least_one"):
+        triggered["at_least_one"] = tag["at_least_one"]
     return json.dumps({"type": "structural_tag", "format": triggered}, ensure_ascii=False)
 
 
-def _schema(structure: dict[str, Any]) -> Any:
-    schema = structure.get("schema")
-    return {} if schema is None else schema
+def _check_members(value: dict[str, Any], known: set[str], place: str) -> None:
+    for name in value:
+        if name not in known:
+            raise GrammarSyntaxError(f"at `{place}`: there is no member `{name}`", place)
 
 
 class ServedModel:

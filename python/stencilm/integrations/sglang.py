@@ -8,7 +8,9 @@ those that were tested here is refused by name.
 from __future__ import annotations
 
 import inspect
+import json
 import logging
+import re
 from collections import OrderedDict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -46,6 +48,7 @@ _ANY_JSON = "$$ANY$$"
 """SGLang's name for any JSON value, where a schema would stand."""
 _CACHE_ENTRIES = 256
 _CACHE_CHARACTERS = 16 << 20
+_NO_SCHEMA = re.compile(r'"json_schema"\s*:\s*null')
 
 _SIGNATURES: list[tuple[Any, str, list[str]]] = [
     (BaseGrammarObject, "accept_token", ["self", "token"]),
@@ -341,7 +344,7 @@ class StencilmBackend(_Bounded):
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
         """A structural tag of either form."""
-        return self._compiled("structural_tag", key_string)
+        return self._compiled("structural_tag", _with_schemas(key_string))
 
     def _compiled(self, kind: Kind, spec: str) -> BaseGrammarObject:
         try:
@@ -349,6 +352,26 @@ class StencilmBackend(_Bounded):
         except (StencilmError, ValueError, RecursionError) as error:
             return InvalidGrammarObject(f"{NAME}: {refusal(error)}")
         return StencilmGrammar(compiled)
+
+
+def _with_schemas(spec: str) -> str:
+    """SGLang writes null for the schema of a tool without parameters, and means any."""
+    if not _NO_SCHEMA.search(spec):
+        return spec
+    try:
+        tag = json.loads(spec)
+    except (ValueError, RecursionError):
+        return spec
+    stack = [tag]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, list):
+            stack += part
+        elif isinstance(part, dict):
+            if "json_schema" in part and part["json_schema"] is None:
+                part["json_schema"] = True
+            stack += [inner for name, inner in part.items() if name != "json_schema"]
+    return json.dumps(tag, ensure_ascii=False)
 
 
 def _free_rows(rows: int, vocabulary_size: int) -> torch.Tensor:
