@@ -78,7 +78,8 @@ class Server:
             *(*where, "--device", "cpu", "--attention-backend", "torch_native"),
             *("--disable-overlap-schedule", "--disable-cuda-graph", "--mem-fraction-static", "0.1"),
             *("--max-total-tokens", "16384", "--context-length", "4096"),
-            *("--max-running-requests", "8", "--grammar-backend", self.backend, *self.flags),
+            *("--max-running-requests", "8", "--enable-metrics"),
+            *("--grammar-backend", self.backend, *self.flags),
         ]
 
     def start(self, patience: float = 600) -> float:
