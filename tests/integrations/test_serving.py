@@ -191,5 +191,20 @@ def test_vocabularies_are_shared_and_few() -> None:
 def test_compiled_grammars_are_kept_only_where_they_come_again() -> None:
     served = model()
     assert served.compile("regex", "a+") is served.compile("regex", "a+")
+    assert served.compile("regex", "a+", {END}) is not served.compile("regex", "a+", {TURN})
+    compact = served.compile("json", "true", is_compact=True)
+    assert served.compile("json", "true") is not compact
     front = ServedModel(TOKENS, len(TOKENS), Settings(), is_caching=False)
     assert front.compile("regex", "a+") is not front.compile("regex", "a+")
+
+
+def test_grammars_of_strangers_fill_no_memory() -> None:
+    served = model()
+    for number in range(600):
+        served.compile("regex", f"a{number}")
+    assert len(served._kept._entries) == 256
+    for number in range(30):
+        served.compile("choice", json.dumps([f"{number}" + "x" * 900_000]))
+    specs = [spec for _, _, spec, _ in served._kept._entries]
+    assert sum(map(len, specs)) == served._kept._characters <= 8 << 20
+    assert len(specs) == 9

@@ -331,5 +331,5 @@ def test_tags_that_vllm_makes_for_tools_are_read(
 def test_the_front_end_keeps_no_grammars() -> None:
     served: ServedModel = plugin._front_model(Tokenizer(TOKENS), WIDTH)
     served.compile("regex", "a+")
-    assert served.compiler().cache_len == 0
+    assert not served._kept._entries
     assert served.settings == Settings()

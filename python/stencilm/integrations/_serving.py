@@ -40,8 +40,9 @@ OPTIONS_VARIABLE = "STENCILM_OPTIONS"
 
 _LIMITS: dict[str, Any] = {"source_bytes": 1 << 20, "compile_time": 5.0}
 """Strangers wait for one another: less than a program of one's own may ask for."""
-_CACHE_ENTRIES = 256
-_CACHE_BYTES = 256 << 20
+_KEPT_ENTRIES = 256
+_KEPT_CHARACTERS = 8 << 20
+_KEPT_TABLES = 256 << 20
 _STOP_SETS = 4
 _FIRST_FORM = {"type", "structures", "triggers", "at_least_one"}
 _RULE = re.compile(r"^[ \t]*[\w.-]+[ \t]*::=", re.MULTILINE)
@@ -201,7 +202,8 @@ class ServedModel:
         self.settings = settings
         self.width = width
         self._table = load(tokenizer, vocab_size=width)
-        self._cache_entries = _CACHE_ENTRIES if is_caching else 0
+        self._is_caching = is_caching
+        self._kept = _Kept()
         self._compilers: OrderedDict[tuple[int, ...], Compiler] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -221,8 +223,15 @@ class ServedModel:
             LimitError: It is too large.
             VocabularyError: It names a token that the model does not have.
         """
-        grammar = request_grammar(kind, spec, self.settings, is_compact=is_compact)
-        return self.compiler(stop).compile(grammar)
+        compiler = self.compiler(stop)
+        key = (id(compiler), kind, spec, is_compact)
+        found = self._kept.get(key)
+        if found is None:
+            grammar = request_grammar(kind, spec, self.settings, is_compact=is_compact)
+            found = compiler.compile(grammar)
+            if self._is_caching:
+                self._kept.put(key, found)
+        return found
 
     def compiler(self, stop: Collection[int] = ()) -> Compiler:
         """The compiler for texts that end with any of these tokens, and with no others."""
@@ -234,6 +243,7 @@ class ServedModel:
                 found = self._compilers[key] = self._make(key)
                 if len(self._compilers) > _STOP_SETS:
                     self._compilers.popitem(last=False)
+                    self._kept.clear()
             self._compilers.move_to_end(key)
             return found
 
@@ -245,12 +255,48 @@ class ServedModel:
                 tokens[token] = None
         known = [token for token in stop if 0 <= token < len(tokens)]
         vocabulary = Vocabulary.from_tokens(tokens, special=self._table.special, stop=known)
-        return Compiler(
-            vocabulary,
-            limits=self.settings.limits,
-            cache_entries=self._cache_entries,
-            cache_bytes=_CACHE_BYTES,
-        )
+        return Compiler(vocabulary, limits=self.settings.limits, cache_entries=0)
+
+
+class _Kept:
+    """Compiled grammars for the next request: found by their source, before it is read again.
+
+    Bounded in entries, in sources (what is made of one takes some twelve times its length) and in
+    tables, which grow while grammars are used.
+    """
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[tuple[int, str, str, bool], CompiledGrammar] = OrderedDict()
+        self._characters = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[int, str, str, bool]) -> CompiledGrammar | None:
+        with self._lock:
+            found = self._entries.get(key)
+            if found is not None:
+                self._entries.move_to_end(key)
+            return found
+
+    def put(self, key: tuple[int, str, str, bool], compiled: CompiledGrammar) -> None:
+        with self._lock:
+            if key in self._entries:
+                return
+            self._entries[key] = compiled
+            self._characters += len(key[2])
+            tables = sum(kept.memory for kept in self._entries.values())
+            while self._entries and (
+                len(self._entries) > _KEPT_ENTRIES
+                or self._characters > _KEPT_CHARACTERS
+                or tables > _KEPT_TABLES
+            ):
+                (_, _, spec, _), dropped = self._entries.popitem(last=False)
+                self._characters -= len(spec)
+                tables -= dropped.memory
+
+    def clear(self) -> None:
+        with self._lock:
+            self._entries.clear()
+            self._characters = 0
 
 
 def refusal(error: Exception) -> str:
