@@ -520,6 +520,15 @@ def cases(engine: str) -> list[Case]:
     return mixed
 
 
+def crowd(count: int) -> list[Case]:
+    """Long answers at once, with no part of a prompt in common: more than a small memory holds."""
+    text = f"Copy this JSON exactly: {json.dumps(COPIED)}"
+    return [
+        Case(f"crowd {i}", "json", LIST, f"{i}. {text}", is_valid(LIST), tokens=320, seconds=300)
+        for i in range(count)
+    ]
+
+
 def many_schemas(count: int) -> list[Case]:
     """Schemas that come once each: a cache without bounds keeps them all."""
     made = []

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-from cases import PERSON, TOOLS, Case, cases, is_valid, many_schemas
+from cases import PERSON, TOOLS, Case, cases, crowd, is_valid, many_schemas
 from server import NGRAM, Answer, Server
 
 TOOL_FLAGS = {
@@ -225,6 +225,7 @@ def main() -> int:
             for name, some in parts(asked, options.engine == "vllm" and mode == "speculative"):
                 ask_all(report, server, f"{mode}, 8 at a time{name}", some, 8)
             if mode == "plain":
+                ask_all(report, server, f"{mode}, a crowd", crowd(8), 8)
                 ask_many_schemas(report, server)
             if server.is_healthy():
                 counters = server.metrics(*COUNTERS[options.engine])
