@@ -18,6 +18,7 @@ __all__ = [
     "Vocabulary",
     "fill_masks",
     "json_text",
+    "write_refused",
 ]
 
 @type_check_only
@@ -216,3 +217,4 @@ def fill_masks(
     mask: _Mask,
     rows: Sequence[int] | None = None,
 ) -> None: ...
+def write_refused(logits: NDArray[Any], mask: NDArray[np.int32], refused: int) -> None: ...

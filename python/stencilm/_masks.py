@@ -6,10 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stencilm import _core
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-__all__ = ["allocate_mask", "allowed_ids", "apply_mask"]
+__all__ = ["MINUS_INFINITY", "allocate_mask", "allowed_ids", "apply_mask", "write_refused"]
+
+MINUS_INFINITY = {
+    "float16": 0xFC00,
+    "bfloat16": 0xFF80,
+    "float32": 0xFF80_0000,
+    "float64": 0xFFF0_0000_0000_0000,
+}
+"""Its bits, for each kind of float."""
+
+_UNSIGNED: dict[int, np.dtype[Any]] = {
+    2: np.dtype(np.uint16),
+    4: np.dtype(np.uint32),
+    8: np.dtype(np.uint64),
+}
 
 
 def allocate_mask(rows: int, vocabulary_size: int) -> NDArray[np.int32]:
@@ -33,20 +51,70 @@ def allowed_ids(mask_row: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.flatnonzero(bits)
 
 
-def apply_mask(logits: NDArray[Any], mask_row: NDArray[np.int32]) -> None:
+def apply_mask(
+    logits: NDArray[Any], mask: NDArray[np.int32], rows: Sequence[int] | None = None
+) -> None:
     """Sets the logits of tokens that may not come next to minus infinity, in place.
 
     Args:
-        logits: Floats, `[vocabulary]`; may be wider than the mask, whose missing tokens are
-            refused.
-        mask_row: One row of a mask.
+        logits: float16, bfloat16 (of the package `ml_dtypes`), float32 or float64, strided or not:
+            `[vocabulary]`, or `[rows, vocabulary]`. May be wider than the mask, whose missing
+            tokens are refused.
+        mask: One row of a mask, or as many rows as the logits have.
+        rows: The rows of both that are masked; the others are left alone. All if not given.
+
+    Raises:
+        ValueError: The shapes do not fit.
+        TypeError: The logits are of another kind.
 
     >>> logits = np.ones(3, dtype=np.float32)
     >>> apply_mask(logits, np.array([0b101], dtype=np.int32))
     >>> logits.tolist()
     [1.0, -inf, 1.0]
+    >>> logits = np.ones((2, 2), dtype=np.float16)
+    >>> apply_mask(logits, np.array([[0b01], [0b10]], dtype=np.int32), rows=[1])
+    >>> logits.tolist()
+    [[1.0, 1.0], [-inf, 1.0]]
     """
-    bits = np.unpackbits(
-        np.ascontiguousarray(mask_row).view(np.uint8), bitorder="little", count=len(logits)
-    )
-    logits[bits == 0] = -np.inf
+    dtype = logits.dtype
+    refused = MINUS_INFINITY.get(dtype.name)
+    if refused is None or not dtype.isnative:
+        raise TypeError(f"logits of {dtype}: they must be {', '.join(MINUS_INFINITY)}")
+    write_refused(logits.view(_UNSIGNED[dtype.itemsize]), mask, refused, rows)
+
+
+def write_refused(
+    logits: NDArray[Any],
+    mask: NDArray[np.int32],
+    refused: int,
+    rows: Sequence[int] | None = None,
+) -> None:
+    """What `apply_mask` does, for logits viewed as unsigned integers.
+
+    Args:
+        logits: uint16, uint32 or uint64, with one or two axes.
+        mask: As many axes.
+        refused: The bits of minus infinity.
+        rows: See `apply_mask`.
+
+    >>> logits = np.ones(2, dtype=np.float32)
+    >>> bits = np.array([0b10], dtype=np.int32)
+    >>> write_refused(logits.view(np.uint32), bits, MINUS_INFINITY["float32"])
+    >>> logits.tolist()
+    [-inf, 1.0]
+    """
+    if logits.ndim != mask.ndim or logits.ndim not in (1, 2):
+        raise ValueError(f"logits {logits.shape} and mask {mask.shape} need one axis each, or two")
+    if logits.ndim == 1:
+        logits, mask = logits[None], mask[None]
+    if len(logits) != len(mask) and rows is None:
+        raise ValueError(f"{len(logits)} rows of logits, but {len(mask)} of the mask")
+    if not logits.flags.writeable:
+        raise ValueError("the logits are read-only")
+    for row in range(len(logits)) if rows is None else rows:
+        words = np.ascontiguousarray(mask[row])
+        if logits[row].flags.c_contiguous:
+            _core.write_refused(logits[row], words, refused)
+        else:
+            bits = np.unpackbits(words.view(np.uint8), bitorder="little", count=logits.shape[1])
+            logits[row, bits == 0] = refused

@@ -6,6 +6,7 @@ mod buffers;
 mod convert;
 mod grammar;
 mod json_text;
+mod logits;
 mod matcher;
 mod vocabulary;
 
@@ -28,5 +29,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<matcher::Matcher>()?;
     module.add_function(wrap_pyfunction!(matcher::fill_masks, module)?)?;
     module.add_function(wrap_pyfunction!(json_text::json_text, module)?)?;
+    module.add_function(wrap_pyfunction!(logits::write_refused, module)?)?;
     Ok(())
 }

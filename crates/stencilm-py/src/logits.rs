@@ -1,0 +1,70 @@
+//! Masks applied to logits. NumPy takes as long for that as a small model for a part of its token.
+
+use std::cell::Cell;
+
+use pyo3::{
+    buffer::{Element, PyBuffer, ReadOnlyCell},
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+};
+
+/// Tokens of a word.
+const BITS: usize = 32;
+
+/// Writes `refused`, the bits of minus infinity, over the logits of the tokens that `mask` does not
+/// have; it has none beyond its end. The logits are viewed as unsigned integers of their width.
+#[pyfunction]
+pub(crate) fn write_refused(
+    py: Python<'_>,
+    logits: &Bound<'_, PyAny>,
+    mask: &Bound<'_, PyAny>,
+    refused: u64,
+) -> PyResult<()> {
+    let mask = PyBuffer::<i32>::get(mask)?;
+    let words = mask.as_slice(py).ok_or_else(scattered)?;
+    if let Ok(logits) = PyBuffer::<u32>::get(logits) {
+        return write(py, &logits, words, u32::try_from(refused)?);
+    }
+    if let Ok(logits) = PyBuffer::<u16>::get(logits) {
+        return write(py, &logits, words, u16::try_from(refused)?);
+    }
+    if let Ok(logits) = PyBuffer::<u64>::get(logits) {
+        return write(py, &logits, words, refused);
+    }
+    Err(PyTypeError::new_err("the logits are not unsigned integers of 16, 32 or 64 bits"))
+}
+
+fn write<T: Element>(
+    py: Python<'_>,
+    logits: &PyBuffer<T>,
+    words: &[ReadOnlyCell<i32>],
+    refused: T,
+) -> PyResult<()> {
+    let logits = logits.as_mut_slice(py).ok_or_else(scattered)?;
+    let (known, beyond) = logits.split_at(logits.len().min(words.len() * BITS));
+    let (chunks, rest) = known.as_chunks::<BITS>();
+    for (chunk, word) in chunks.iter().zip(words) {
+        match word.get() {
+            -1 => {}
+            0 => chunk.iter().for_each(|logit| logit.set(refused)),
+            word => keep(chunk, word, refused),
+        }
+    }
+    if let Some(word) = words.get(chunks.len()) {
+        keep(rest, word.get(), refused);
+    }
+    beyond.iter().for_each(|logit| logit.set(refused));
+    Ok(())
+}
+
+#[inline]
+fn keep<T: Copy>(logits: &[Cell<T>], word: i32, refused: T) {
+    for (bit, logit) in logits.iter().enumerate() {
+        // Written whether kept or not: a branch for each token would be mispredicted.
+        logit.set(if word >> bit & 1 == 0 { refused } else { logit.get() });
+    }
+}
+
+fn scattered() -> PyErr {
+    PyValueError::new_err("the numbers must lie next to each other, and the logits be writable")
+}
