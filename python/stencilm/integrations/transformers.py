@@ -6,42 +6,44 @@ The only file that imports `transformers`.
 from __future__ import annotations
 
 import inspect
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, DynamicCache, LogitsProcessor
 
-from stencilm import InternalError, fill_masks
 from stencilm.sampling import ModelError
 
+from ._sequences import Sequences
 from .chat import ChatTokenizer
-from .torch import allocate_mask, allowed
+from .torch import apply_mask
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from stencilm import Matcher, Vocabulary
 
 __all__ = ["GrammarLogitsProcessor", "TransformersModel"]
 
-_BITS = (np.uint32(1) << np.arange(32, dtype=np.uint32)).view(np.int32)
-
 
 class GrammarLogitsProcessor(LogitsProcessor):
     """Masks the logits of one `generate` call: make a new one for the next call.
 
-    The prompts are not judged, so their lengths and padding do not matter. A sequence whose
-    text is finished gets stop and padding tokens only. Beam search, assisted generation and
-    `num_return_sequences` change the rows of a batch, and are refused.
+    The prompts are not judged, so their lengths and padding do not matter. A sequence whose text
+    is finished gets stop and padding tokens only. Each row's place in its grammar is found by
+    what it has in common with the rows of the step before (see `Sequences`): so sampling, beams,
+    several sequences for a prompt and assisted generation (an assistant with the same tokenizer,
+    or prompt lookup) are all exact.
+
+    Where a grammar has fewer texts than there are beams, beam search fills up with sequences of
+    score minus infinity, or empty ones: `are_whole` tells them.
 
     Args:
-        matchers: One fresh matcher for each sequence of the batch; None leaves it free.
+        matchers: One for each prompt of the batch; they are not changed. None leaves it free.
         vocabulary: The one that the matchers' grammars were compiled for.
         pad_id: What `transformers` writes after a finished text; None for a stop token.
     """
@@ -53,57 +55,22 @@ class GrammarLogitsProcessor(LogitsProcessor):
         *,
         pad_id: int | None = None,
     ) -> None:
-        self._matchers = list(matchers)
-        self._vocabulary = vocabulary
-        if not vocabulary.stop_ids:
-            raise ValueError("the vocabulary has no stop token, so no text could end")
-        self._end_ids = [*vocabulary.stop_ids, *([] if pad_id is None else [pad_id])]
-        self._history: torch.Tensor | None = None
+        self._sequences = Sequences(matchers, vocabulary, pad_id=pad_id)
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
-        """Take what was sampled last, then mask what may not follow."""
-        if len(input_ids) != len(self._matchers):
-            raise ValueError(
-                f"{len(self._matchers)} matchers, but {len(input_ids)} sequences: give one for"
-                " each. Beam search and num_return_sequences multiply them: neither is supported"
-            )
-        if self._history is not None:
-            self._take(self._history, input_ids)
-        self._history = input_ids.clone()
-        refused = ~self._allowed(scores.shape[-1]).to(scores.device)
-        masked = scores.masked_fill(refused, -math.inf)
+        """Go to where the rows are, and mask what may not follow."""
+        self._sequences.follow(input_ids.cpu().numpy())
+        mask = self._sequences.masks(scores.shape[-1])
+        masked = scores.clone()
+        apply_mask(masked, torch.from_numpy(mask))
         return masked  # type: ignore[return-value, unused-ignore]
 
-    def _take(self, history: torch.Tensor, input_ids: torch.Tensor) -> None:
-        is_longer_by_one = input_ids.shape[1] == history.shape[1] + 1
-        if not is_longer_by_one or not torch.equal(input_ids[:, :-1], history):
-            raise ValueError(
-                "the sequences do not go on from those of the last step. Beam search and assisted"
-                " generation reorder or shorten them: neither is supported. And each `generate`"
-                " needs a new GrammarLogitsProcessor, with fresh matchers"
-            )
-        for matcher, token_id in zip(self._matchers, input_ids[:, -1].tolist(), strict=True):
-            # Not an assert: `python -O` would skip the call along with the check.
-            if (
-                matcher is not None
-                and not matcher.has_stopped()
-                and not matcher.accept(int(token_id))
-            ):
-                raise InternalError(f"the model sampled token {token_id}, which was masked")
+    def are_whole(self, sequences: torch.Tensor) -> list[bool]:
+        """Whether each sequence that `generate` returned is its prompt and a whole text.
 
-    def _allowed(self, width: int) -> torch.Tensor:
-        mask = allocate_mask(len(self._matchers), max(width, self._vocabulary.size))
-        words = mask.numpy()
-        # A finished row only gets stop and padding; masking all of it would sample from NaN.
-        running = [None if m is None or m.has_stopped() else m for m in self._matchers]
-        fill_masks(running, words)
-        for row, matcher in enumerate(self._matchers):
-            if matcher is None:
-                words[row] = -1
-            elif running[row] is None:
-                for token_id in self._end_ids:
-                    words[row, token_id // 32] |= _BITS[token_id % 32]
-        return allowed(mask, width)
+        One that reached `max_new_tokens` may not be. Sequences without a grammar always are.
+        """
+        return self._sequences.are_whole(sequences.cpu().numpy())
 
 
 class TransformersModel:
