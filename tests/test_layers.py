@@ -20,12 +20,16 @@ RUST_LIMITS = Path(__file__).parents[1] / "crates" / "stencilm" / "src" / "limit
 
 OWNERS = {
     "torch": [
-        *("integrations/torch.py", "integrations/transformers.py"),
+        *("integrations/torch.py", "integrations/transformers.py", "integrations/triton.py"),
         *("integrations/sglang.py", "integrations/vllm.py"),
     ],
+    "triton": ["integrations/triton.py"],
     "transformers": ["integrations/transformers.py"],
     "openvino": ["integrations/openvino.py"],
     "openvino_genai": ["integrations/openvino.py"],
+    "llama_cpp": ["integrations/llama_cpp.py"],
+    "onnxruntime_genai": ["integrations/onnxruntime_genai.py"],
+    "mlx": ["integrations/mlx.py"],
     "jinja2": ["integrations/chat.py"],
     "tokenizers": ["integrations/chat.py", "vocabularies/gguf.py"],
     "typer": ["cli/"],
@@ -108,7 +112,8 @@ def test_parts_use_only_what_they_may(name: str) -> None:
 
 
 def test_integrations_do_not_know_each_other() -> None:
-    shared = {f"stencilm.integrations.{name}" for name in ("chat", "_cache", "_serving", "torch")}
+    names = ("chat", "_cache", "_sequences", "_serving", "torch")
+    shared = {f"stencilm.integrations.{name}" for name in names}
     for name in MODULES:
         if name.startswith("integrations/"):
             others = {module for module, _ in imports(name) if "stencilm.integrations" in module}

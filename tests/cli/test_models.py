@@ -18,7 +18,7 @@ def install(monkeypatch: pytest.MonkeyPatch, *engines: Engine) -> None:
     """Pretend that exactly these engines are installed, and give their names for models."""
     libraries = {library for engine in engines for library in models._LIBRARIES[engine]}
     monkeypatch.setattr(models, "_is_installed", libraries.__contains__)
-    loaders = {engine: (lambda path, stage, e=engine: e) for engine in Engine}
+    loaders = {engine: (lambda path, *rest, e=engine: e) for engine in Engine}
     monkeypatch.setattr(models, "_LOADERS", loaders)
 
 
@@ -29,6 +29,8 @@ def install(monkeypatch: pytest.MonkeyPatch, *engines: Engine) -> None:
         ((Engine.TRANSFORMERS,), "model.gguf", Engine.TRANSFORMERS),
         (tuple(Engine), "folder/openvino_model.xml", Engine.OPENVINO),
         (tuple(Engine), "folder/model.safetensors", Engine.TRANSFORMERS),
+        (tuple(Engine), "folder/genai_config.json", Engine.ONNXRUNTIME),
+        ((Engine.LLAMA_CPP,), "model.gguf", Engine.LLAMA_CPP),
     ],
 )
 def test_the_engine_is_one_that_can(

