@@ -26,6 +26,7 @@ from stencilm._exceptions import (
 )
 from stencilm._explanation import Explanation, Reason
 from stencilm._forced import forced_tokens
+from stencilm._generate import Generation, generate
 from stencilm._grammar import Grammar
 from stencilm._inputs import function_schema
 from stencilm._limits import Limits
@@ -41,6 +42,7 @@ __all__ = [
     "CompiledGrammar",
     "Compiler",
     "Explanation",
+    "Generation",
     "Grammar",
     "GrammarError",
     "GrammarSyntaxError",
@@ -61,4 +63,5 @@ __all__ = [
     "fill_masks",
     "forced_tokens",
     "function_schema",
+    "generate",
 ]

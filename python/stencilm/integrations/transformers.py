@@ -74,7 +74,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
 
 
 class TransformersModel:
-    """One sequence of one model, on the CPU.
+    """One sequence of one model; loaded from `path`, it is on the CPU.
 
     Args:
         path: A Hugging Face folder, or a GGUF file.
@@ -99,14 +99,25 @@ class TransformersModel:
         if threads is not None:
             torch.set_num_threads(threads)
         progress("reading the tokenizer")
-        self._chat = ChatTokenizer.load(source)
+        self._chat: ChatTokenizer | _OwnTokenizer = ChatTokenizer.load(source)
         progress("loading the model")
-        self._model = _load(source)
-        self._model.eval()
-        self._vocab_size: int = self._model.get_output_embeddings().weight.shape[0]
+        self._take(_load(source))
+
+    @classmethod
+    def wrap(cls, model: Any, tokenizer: Any) -> TransformersModel:
+        """A model and a tokenizer that are loaded already, on the model's device."""
+        made = cls.__new__(cls)
+        made._chat = _OwnTokenizer(tokenizer)
+        made._take(model)
+        return made
+
+    def _take(self, model: Any) -> None:
+        self._model = model.eval()
+        self._vocab_size: int = model.get_output_embeddings().weight.shape[0]
         # Older releases call it `past_key_values`.
-        parameters = inspect.signature(self._model.forward).parameters
+        parameters = inspect.signature(model.forward).parameters
         self._cache_name = "cache" if "cache" in parameters else "past_key_values"
+        self._options = {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
         self.reset()
 
     @property
@@ -128,17 +139,38 @@ class TransformersModel:
             raise ValueError("no ids to append")
         with torch.inference_mode():
             output = self._model(
-                input_ids=torch.tensor([list(ids)]),
+                input_ids=torch.tensor([list(ids)], device=self._model.device),
                 use_cache=True,
-                logits_to_keep=1,
+                **self._options,
                 **{self._cache_name: self._cache},
             )
-        logits: NDArray[np.float32] = output.logits[0, -1].float().numpy().copy()
+        logits: NDArray[np.float32] = output.logits[0, -1].float().cpu().numpy().copy()
         return logits
 
     def reset(self) -> None:
         """Start an empty sequence."""
         self._cache = DynamicCache(config=self._model.config)
+
+
+class _OwnTokenizer:
+    """What the loop asks of a tokenizer, from one of `transformers`."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text` alone."""
+        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def chat_prompt(self, user: str, system: str | None = None) -> list[int]:
+        """The ids of a first turn, up to where the answer begins."""
+        messages = [{"role": "user", "content": user}]
+        if system is not None:
+            messages.insert(0, {"role": "system", "content": system})
+        text = self._tokenizer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=True
+        )
+        return self.encode(text)
 
 
 def _load(source: Path) -> Any:
