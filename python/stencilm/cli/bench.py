@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.text import Text
 
 from stencilm import Compiler, Grammar, StencilmError
 from stencilm.sampling import compare
@@ -163,8 +163,8 @@ def e2e(
     """Time a model's tokens free, held to a grammar, and with forced tokens skipped.
 
     Free and held runs write the same tokens in turn; for each token the fastest of all rounds
-    counts. `overhead` is what holding adds, `noise` how much two halves of the free runs differ.
-    Each engine runs in a process of its own. Run nothing beside it.
+    counts. `overhead` is what holding adds, `noise` how much two halves of the free runs differ;
+    in parentheses the matcher's first run, in which no mask was known. Each engine runs in a process of its own. Run nothing beside it.
     """
     paths = [model_path(path) for path in model or []] or [model_path(None)]
     runs = [
@@ -183,7 +183,13 @@ def e2e(
     if json_output:
         print_json({"cores": cores, "load_before": load, "rows": rows})
         return
-    _show(rows)
+    for row in rows:
+        if "error" in row:
+            err.print(Text.assemble(("error: ", "bold red"), f"{_name(row)}: {row['error']}"))
+    measured = [row for row in rows if "error" not in row]
+    if not measured:
+        raise Failure("nothing could be measured")
+    _show(measured)
     out.print(f"{cores} cores, of which {load:.1f} were busy before")
 
 
@@ -281,31 +287,43 @@ def _version(engine: Engine) -> str:
         return "?"
 
 
+_TITLES = (
+    *("engine", "grammar", "tokens", "free ms", "held ms", "overhead", "noise", "matcher µs"),
+    *("skipping ms", "forced", "speed"),
+)
+
+
 def _show(rows: list[dict[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("engine", no_wrap=True)
-    table.add_column("grammar", no_wrap=True)
-    for title in (
-        *("tokens", "free ms", "held ms", "overhead", "noise", "matcher µs"),
-        *("skipping ms", "forced", "speed"),
-    ):
-        table.add_column(title, justify="right")
-    for row in rows:
-        name = " ".join(filter(None, [Path(row["engine"]).name, row.get("version")]))
-        if "error" in row:
-            table.add_row(name, row["error"])
-            continue
-        table.add_row(
-            name,
-            row["grammar"],
-            str(row["tokens"]),
-            f"{row['free_seconds'] * 1e3:.2f}",
-            f"{row['held_seconds'] * 1e3:.2f}",
-            f"{row['overhead'] * 100:+.2f} %",
-            f"{row['noise'] * 100:.2f} %",
-            f"{row['matcher_seconds'] * 1e6:.0f} ({row['first_matcher_seconds'] * 1e6:.0f})",
-            f"{row['skipping_seconds'] * 1e3:.2f}",
-            f"{row['skipping_forced']} of {row['skipping_tokens']}",
-            f"{row['speed']:.2f} x",
-        )
-    out.print(table)
+    """A table in Markdown, for terminals and for documents."""
+    lines = [_TITLES, *(_cells(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for index, line in enumerate(lines):
+        # Names to the left, figures to the right.
+        padded = [
+            cell.ljust(width) if at < 2 else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        out.print(Text(f"| {' | '.join(padded)} |"))
+        if index == 0:
+            rules = ["-" * w if at < 2 else "-" * (w - 1) + ":" for at, w in enumerate(widths)]
+            out.print(Text(f"| {' | '.join(rules)} |"))
+
+
+def _name(row: dict[str, Any]) -> str:
+    return " ".join(filter(None, [Path(row["engine"]).name, row.get("version")]))
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        _name(row),
+        row["grammar"],
+        str(row["tokens"]),
+        f"{row['free_seconds'] * 1e3:.2f}",
+        f"{row['held_seconds'] * 1e3:.2f}",
+        f"{row['overhead'] * 100:+.2f} %",
+        f"{row['noise'] * 100:.2f} %",
+        f"{row['matcher_seconds'] * 1e6:.0f} ({row['first_matcher_seconds'] * 1e6:.0f})",
+        f"{row['skipping_seconds'] * 1e3:.2f}",
+        f"{row['skipping_forced']} of {row['skipping_tokens']}",
+        f"{row['speed']:.2f} x",
+    )

@@ -34,8 +34,8 @@ _CONFIG = "genai_config.json"
 class GrammarGuide:
     """Masks the logits of one generator: call `mask` before each `generate_next_token`.
 
-    Greedy search and sampling, one or several prompts. Beam search is refused: its generator gives
-    no sequences before it has ended.
+    Greedy search and sampling, for one or several prompts. Beam search is refused: while it runs,
+    its generator gives the prompts and not what follows them.
 
     Args:
         matchers: One for each prompt of the batch; they are not changed. None leaves it free.
