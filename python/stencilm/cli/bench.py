@@ -164,7 +164,8 @@ def e2e(
 
     Free and held runs write the same tokens in turn; for each token the fastest of all rounds
     counts. `overhead` is what holding adds, `noise` how much two halves of the free runs differ;
-    in parentheses the matcher's first run, in which no mask was known. Each engine runs in a process of its own. Run nothing beside it.
+    in parentheses the matcher's first run, in which no mask was known. Each engine runs in a
+    process of its own. Run nothing beside it.
     """
     paths = [model_path(path) for path in model or []] or [model_path(None)]
     runs = [
