@@ -45,6 +45,8 @@ pub(crate) struct Schemas {
     progress: Vec<Progress>,
     /// What the schema at a place says, in terms of its assertions and other schemas.
     pub(crate) lowered: FxHashMap<TermId, TermId>,
+    /// What schemas say of values that are closed.
+    pub(crate) closings: FxHashMap<TermId, TermId>,
     /// One place for all schemas that say the same.
     by_content: HashTable<(Place, ResourceId)>,
     /// The schemas that are being taken apart, one inside the other.
@@ -102,6 +104,7 @@ impl Schemas {
             shape_ids: FxHashMap::default(),
             progress: Vec::new(),
             lowered: FxHashMap::default(),
+            closings: FxHashMap::default(),
             by_content: HashTable::new(),
             lowering: Vec::new(),
             level: 0,
@@ -163,13 +166,13 @@ impl Schemas {
         let sources = &self.sources;
         let hash_of = |place: Place, resource: ResourceId| {
             let content = sources.document(place).hash(place.node);
-            FxBuildHasher.hash_one((content, resource, place.scope))
+            FxBuildHasher.hash_one((content, resource, place.scope, place.is_closed))
         };
         let is_same = |&(known, its): &(Place, ResourceId)| {
             let document = sources.document(known);
             known == place
                 || (its == resource
-                    && known.scope == place.scope
+                    && (known.scope, known.is_closed) == (place.scope, place.is_closed)
                     && document.is_same(known.node, sources.document(place), place.node))
         };
         let hash = hash_of(place, resource);

@@ -224,8 +224,17 @@ impl<'a> Parser<'a> {
             let has_value = self.take(b'=');
             match key {
                 "lazy" if !has_value => attributes.is_lazy = true,
+                "stop" | "suffix" if attributes.end.is_some() => {
+                    return Err(Error::syntax("a rule has one `stop` or one `suffix`", offset));
+                }
                 "stop" | "suffix" if has_value => {
-                    attributes.end = Some(self.ending()?);
+                    let end = self.ending()?;
+                    let is_empty =
+                        matches!(&self.tree.nodes[end], Node::Literal(text, _) if text.is_empty());
+                    if is_empty && key == "suffix" {
+                        return Err(Error::syntax("an empty `suffix`: write `lazy`", offset));
+                    }
+                    attributes.end = Some(end);
                     attributes.hides_end = key == "stop";
                 }
                 "lazy" | "stop" | "suffix" => {
