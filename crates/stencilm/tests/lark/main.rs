@@ -175,6 +175,7 @@ fn lazy_rules_end_as_soon_as_they_can() {
     check_error("start: a\na[stop=\"x\", suffix=\"y\"]: /.*/", 21, "one `stop` or one `suffix`");
     check_error("start: a\na[stop=\"x\", stop=\"y\"]: /.*/", 21, "one `stop` or one `suffix`");
     check_error("start: a\na[suffix=\"\"]: /.*/", 11, "an empty `suffix`");
+    check_error("start: A\nA[lazy]: /a+/", 10, "this is a terminal");
     check_error("start: \"a\"i..\"z\"", 7, "have no flag");
     check_error("start: \"a\"..\"z\"i", 7, "have no flag");
 }

@@ -26,7 +26,8 @@ __all__ = ["Grammar"]
 
 _UNBOUNDED = (1 << 32) - 2
 _SHOWN = 10_000
-_ESCAPE = re.compile(r"\\.", re.DOTALL)
+_PIECE = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{,\d*\}", re.DOTALL)
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
 _ESCAPES = {r"\a": r"\x07", r"\e": r"\x1b"}
 _TAG_OPTIONS: dict[str, Any] = {
     "additional": "last",
@@ -233,8 +234,9 @@ def tag_grammar(value: Any, info: TokenizerInfo | None) -> Grammar:
 
     if info is not None:
         value = with_numbers(value, info)
+    recipe = {"kind": "structural_tag", "tag": json.dumps(value, ensure_ascii=False)}
     with runtime_errors(InvalidStructuralTagError):
-        return _make("structural_tag", tag=json.dumps(value, ensure_ascii=False))
+        return Grammar(_cooked(recipe), recipe)
 
 
 def tag_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -298,9 +300,22 @@ def _schema_text(schema: Any) -> str:
     raise ValueError("a schema is JSON text, a dict or a pydantic model")
 
 
-def _plain_escapes(pattern: str) -> str:
-    r"""`\a` and `\e`, which ECMA-262 has not, by their numbers."""
-    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[0], found[0]), pattern)
+def _ecma_pattern(pattern: str) -> str:
+    r"""The pattern with `\a` and `\e`, which ECMA-262 has not, by their numbers.
+
+    Raises:
+        RuntimeError: It has `{,n}`, which is no quantifier there, and one in Python.
+    """
+
+    def escape(found: re.Match[str]) -> str:
+        return _ESCAPES.get(found[0], found[0])
+
+    def piece(found: re.Match[str]) -> str:
+        if found[0].startswith("{"):
+            raise RuntimeError(f"at {found.start()}: {found[0]!r} is no quantifier: write {{0,n}}")
+        return _ESCAPED.sub(escape, found[0])
+
+    return _PIECE.sub(piece, pattern)
 
 
 def _make(kind: str, **fields: Any) -> Grammar:
@@ -313,7 +328,7 @@ def _cooked(recipe: Any) -> stencilm.Grammar:
     """Our grammar."""
     ways: dict[str, Callable[[Any], stencilm.Grammar]] = {
         "ebnf": lambda given: stencilm.Grammar.from_ebnf(given["text"], start=given["start"]),
-        "regex": lambda given: stencilm.Grammar.from_regex(_plain_escapes(given["pattern"])),
+        "regex": lambda given: stencilm.Grammar.from_regex(_ecma_pattern(given["pattern"])),
         "lark": lambda given: stencilm.Grammar.from_lark(given["text"]),
         "json": lambda _: stencilm.Grammar.from_json_schema('{"type": ["object", "array"]}'),
         "json_schema": lambda given: stencilm.Grammar.from_json_schema(

@@ -185,6 +185,10 @@ impl<'a> Parser<'a> {
         }
         let mut attributes = Attributes::default();
         if self.peek() == TokenKind::Mark(b'[') {
+            if name.is_terminal() {
+                let message = "attributes are for rules, and this is a terminal";
+                return Err(Error::syntax(message, self.offset()));
+            }
             attributes = self.attributes()?;
         }
         let mut priority = 0;
