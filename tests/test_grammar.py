@@ -340,7 +340,7 @@ def test_options_that_are_none(options: dict[str, Any]) -> None:
         {"whitespace": "compact", "indent": 2},
         {"whitespace": "compact", "separators": (",", ":")},
         {"whitespace": "compact", "whitespace_cap": 3},
-        {"indent": 0, "separators": (",", ":")},
+        {"indent": 0, "separators": (",", ":"), "whitespace_cap": 1},
         {"indent": 2, "whitespace_cap": 3},
         {"separators": (",", ":"), "whitespace_cap": 0},
     ],

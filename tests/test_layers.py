@@ -19,12 +19,17 @@ PACKAGE = Path(stencilm.__file__).parent
 RUST_LIMITS = Path(__file__).parents[1] / "crates" / "stencilm" / "src" / "limits.rs"
 
 OWNERS = {
+<<<<<<< HEAD
     "torch": [
         *("integrations/torch.py", "integrations/transformers.py", "integrations/triton.py"),
         *("integrations/sglang.py", "integrations/vllm.py"),
     ],
     "triton": ["integrations/triton.py"],
     "transformers": ["integrations/transformers.py"],
+=======
+    "torch": ["integrations/torch.py", "integrations/transformers.py", "compat/xgrammar/"],
+    "transformers": ["integrations/transformers.py", "compat/xgrammar/contrib/hf.py"],
+>>>>>>> e794c5cc27dc038367d90832e09693686f8fd08d
     "openvino": ["integrations/openvino.py"],
     "openvino_genai": ["integrations/openvino.py"],
     "llama_cpp": ["integrations/llama_cpp.py"],
@@ -38,9 +43,13 @@ OWNERS = {
     "sentencepiece": [],
     "mistral_common": [],
     "gguf": [],
+<<<<<<< HEAD
     "pydantic": ["_inputs.py", "integrations/vllm.py"],
     "sglang": ["integrations/sglang.py"],
     "vllm": ["integrations/vllm.py"],
+=======
+    "pydantic": ["_inputs.py", "compat/"],
+>>>>>>> e794c5cc27dc038367d90832e09693686f8fd08d
     "huggingface_hub": [],
 }
 """Which files may import a heavy library; those without one know its objects by their methods."""
@@ -54,6 +63,7 @@ MAY_USE = {
     "tools": {"core"},
     "integrations": {"core", "vocabularies", "sampling"},
     "cli": {"core", "grammars", "vocabularies", "sampling", "integrations"},
+    "compat": {"core", "vocabularies", "tools", "integrations"},
 }
 """Which part of the package may import which others. `core` is the files beside `__init__.py`; it
 reaches the others inside of a function only. Nothing imports `cli`."""
@@ -165,7 +175,8 @@ def test_every_file_says_what_it_is_and_what_it_gives(name: str) -> None:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             assert ast.literal_eval(node.value), "nothing is given"
             return
-    assert name in ("__main__.py", "integrations/__init__.py"), "no __all__"
+    packages = ("integrations/__init__.py", "compat/__init__.py")
+    assert name in ("__main__.py", *packages, "compat/xgrammar/contrib/__init__.py"), "no __all__"
 
 
 def test_the_exception_tree_in_the_docstring_is_true() -> None:

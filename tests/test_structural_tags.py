@@ -16,9 +16,6 @@ BEHAVIOUR = Path(__file__).parents[2] / "shared" / "data" / "xgrammar-behaviour-
 COMPILER = Compiler(Vocabulary.from_tokens([*(bytes([b]) for b in range(256)), None], stop=[256]))
 
 OTHER_ANSWERS = {
-    "test_kimi_k3_free_form_arguments_keep_every_type_attribute": 1,  # type="integer"
-    "test_json_schema_style_kimi_k3_xml_free_form_keys_allow_any_type": 1,  # the same
-    "test_cohere_required_accepts_nested_params": 1,  # objects and arrays as XML
     "test_json_schema_format_any_order": 1,  # a name twice
     "test_token_string_requires_tokenizer": 1,  # known when it is compiled
     "test_token_tag_dispatch_need_tokenizer_info": 1,  # the same

@@ -133,6 +133,24 @@ def test_a_family_writes_and_reads_calls(name: str) -> None:
         assert pieces == answer.content + ("" if family.between or begun else " bye")
 
 
+def test_values_in_marks_nest() -> None:
+    inner = '<cofl:value type="list">\n<cofl:value type="json">1</cofl:value></cofl:value>'
+    text = (
+        '<cofl:tool_calls><cofl:tool_call id="1" name="f">'
+        '<cofl:value name="o" type="dict"><cofl:value name="s" type="raw">a"b</cofl:value>'
+        f'<cofl:value name="a" type="list">{inner}<cofl:value type="raw">x</cofl:value>'
+        '</cofl:value></cofl:value> <cofl:value name="n" type="json">2</cofl:value>'
+        "</cofl:tool_call></cofl:tool_calls>"
+    )
+    expected = {"o": {"s": 'a"b', "a": [[1], "x"]}, "n": 2}
+    tools = [{"name": "f", "parameters": {"type": "object"}}]
+    assert accepts(tool_grammar(tools, "command_xml"), text)
+    assert parse_tool_calls(text, "command_xml").calls[0].arguments == expected
+    parser = ToolCallParser("command_xml")
+    events = [event for letter in text for event in parser.feed(letter)] + parser.finish()
+    assert next(event for event in events if isinstance(event, ToolCall)).arguments == expected
+
+
 @pytest.mark.parametrize("name", [name for name in families() if family_of(name).think])
 def test_reasoning_comes_first(name: str) -> None:
     family = family_of(name)
@@ -161,7 +179,7 @@ def test_reasoning_comes_first(name: str) -> None:
 
 @pytest.mark.skipif(not BEHAVIOUR.exists(), reason="needs ../shared/data")
 def test_answers_are_those_of_xgrammars_model_tags() -> None:
-    """But for tools without parameters, text after required calls, and nested XML of Cohere's."""
+    """But for tools without parameters, and text after required calls."""
     same, others = 0, []
     with gzip.open(BEHAVIOUR, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
@@ -188,7 +206,7 @@ def test_answers_are_those_of_xgrammars_model_tags() -> None:
                 same += 1
             else:
                 others.append((family, text))
-    assert (same, len(others)) == (114, 14)
+    assert (same, len(others)) == (115, 13)
     assert all(
         text.endswith(" done") or "anything" in text or 'type="dict"' in text for _, text in others
     )

@@ -23,7 +23,6 @@ DATA = Path(__file__).parents[1].parent / "shared" / "data" / "xgrammar-behaviou
 
 DIFFERENT = {
     'Regex("a(?=b)c")': "a look-ahead holds: nothing matches",
-    'Regex("(?P<name>': "named groups are those of ECMA-262",
     "[max_tokens=": "rule options that say no more than which texts may come are refused",
     "[temperature=0.6]": "the same",
     "(=([ \\n\\r\\t]* [,}\\]:]))": "look-ahead is refused: there it is not enforced",

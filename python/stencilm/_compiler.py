@@ -109,6 +109,12 @@ class Compiler:
         """Compiled grammars kept."""
         return len(self._cache)
 
+    @property
+    def cache_memory(self) -> int:
+        """Bytes of their tables, about."""
+        with self._lock:
+            return sum(kept.memory for kept in self._cache.values())
+
     def _make(self, grammar: Grammar) -> CompiledGrammar:
         vocabulary = self.vocabulary
         return _core.CompiledGrammar(

@@ -59,10 +59,11 @@ class Grammar:
         separators: tuple[str, str] | None = None,
         key_order: Literal["declared", "any"] = "declared",
         additional: Literal["after_required", "anywhere", "last"] | None = None,
-        numbers: Literal["plain", "any"] = "plain",
+        numbers: Literal["plain", "digits", "any"] = "plain",
         escapes: Literal["plain", "any", "ascii"] = "plain",
         formats: bool = True,
         nullable: bool = False,
+        closed: bool = False,
         unsupported: Literal["refuse", "widen"] = "refuse",
         dialect: str | None = None,
         resources: Mapping[str, Schema] | None = None,
@@ -80,16 +81,19 @@ class Grammar:
             whitespace_cap: Most white-space characters in a row; 64 if not given.
             indent: Exactly the lines of `json.dumps(…, indent=indent)`.
             separators: Exactly these, as in `json.dumps(…, separators=…)`; `(", ", ": ")` is its
-                default.
+                default, and `(",", ": ")` beside `indent`.
             key_order: The order of member names: as the schema first mentions them, or any.
             additional: Where names may come that the schema does not list, in the declared order.
             numbers: `"plain"` as models write them, without an exponent where a schema asks
-                something of the value; `"any"` for every legal spelling.
+                something of the value; `"digits"` for the same where integers never end in `.0`;
+                `"any"` for every legal spelling.
             escapes: `"plain"` for names and listed strings in their shortest spelling; `"any"` for
                 every legal spelling of them (`"\u0061"` is the name `a`); `"ascii"` for nothing
                 but ASCII, as `json.dumps` writes it. Other strings may always have escapes.
             formats: Whether `format` is enforced.
             nullable: Whether OpenAPI's `nullable: true` means "or null".
+            closed: Whether members and items that no schema describes are refused where others are
+                described, as if `unevaluatedProperties` and `unevaluatedItems` were false.
             unsupported: `"widen"` serves what cannot be enforced wider, and lists it in `report`.
             dialect: What a schema without `$schema` is written in: `"draft4"` … `"draft2020-12"`.
             resources: Other documents that a `$ref` may name. Nothing is ever fetched.
@@ -133,6 +137,8 @@ class Grammar:
             options["formats"] = False
         if nullable:
             options["nullable"] = True
+        if closed:
+            options["closed"] = True
         if unsupported != "refuse":
             options["unsupported"] = unsupported
         if resources:
@@ -433,7 +439,7 @@ def _check_spaces(
         f"separators={separators!r}": separators is not None,
     }
     named = [option for option, is_given in given.items() if is_given]
-    if len(named) > 1:
+    if len(named) > 1 and (indent is None or separators is None or len(named) > 2):
         raise ValueError(f"{' and '.join(named)} exclude each other: give one")
 
 

@@ -93,10 +93,11 @@ class Regex(Format):
 
 @dataclass(frozen=True, slots=True)
 class EbnfGrammar(Format):
-    """A text of a grammar in EBNF, from the rule `root`."""
+    """A text of a grammar in EBNF, from the rule `root`, or in Lark's language, from `start`."""
 
     type: ClassVar[str] = "grammar"
     grammar: str
+    syntax: Literal["ebnf", "lark"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class Repeat(Format):
 
 @dataclass(frozen=True, slots=True)
 class Token(Format):
-    """One special token, by its name."""
+    """One special token by its name, or any by its number."""
 
     type: ClassVar[str] = "token"
     token: int | str
@@ -169,7 +170,7 @@ class Token(Format):
 
 @dataclass(frozen=True, slots=True)
 class ExcludeToken(Format):
-    """One token that is none of these. Refused: it cannot be said of texts."""
+    """One token that is none of these numbers, and no stop token."""
 
     type: ClassVar[str] = "exclude_token"
     exclude_tokens: Sequence[int | str] = ()
@@ -177,7 +178,7 @@ class ExcludeToken(Format):
 
 @dataclass(frozen=True, slots=True)
 class AnyTokens(Format):
-    """Any tokens but these. Refused: it cannot be said of texts."""
+    """Any tokens but these numbers, the token that ends the tag around, and stop tokens."""
 
     type: ClassVar[str] = "any_tokens"
     exclude_tokens: Sequence[int | str] = ()
@@ -208,7 +209,7 @@ class TriggeredTags(Format):
 
 @dataclass(frozen=True, slots=True)
 class TokenTriggeredTags(Format):
-    """The same with special tokens as triggers."""
+    """The same with tokens as triggers. Between numbers come any tokens, between names text."""
 
     type: ClassVar[str] = "token_triggered_tags"
     trigger_tokens: Sequence[int | str]

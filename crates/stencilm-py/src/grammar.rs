@@ -238,6 +238,8 @@ fn schema_options(
     let Some(given) = given else {
         return Ok(options);
     };
+    let mut width: Option<u32> = None;
+    let mut separators: Option<(String, String)> = None;
     for (name, value) in given.iter() {
         let name: String = name.extract()?;
         let wrong = |value: &str| {
@@ -252,11 +254,8 @@ fn schema_options(
                 other => return wrong(other),
             },
             "whitespace_cap" => options.whitespace = Whitespace::Any { cap: value.extract()? },
-            "indent" => options.whitespace = Whitespace::Indent(value.extract()?),
-            "separators" => {
-                let (item, key) = value.extract()?;
-                options.whitespace = Whitespace::Separators { item, key };
-            }
+            "indent" => width = Some(value.extract()?),
+            "separators" => separators = Some(value.extract()?),
             "key_order" => match value.extract::<String>()?.as_str() {
                 "declared" => options.key_order = KeyOrder::Declared,
                 "any" => options.key_order = KeyOrder::Any,
@@ -270,6 +269,7 @@ fn schema_options(
             },
             "numbers" => match value.extract::<String>()?.as_str() {
                 "plain" => options.numbers = Numbers::Plain,
+                "digits" => options.numbers = Numbers::Digits,
                 "any" => options.numbers = Numbers::Any,
                 other => return wrong(other),
             },
@@ -284,6 +284,7 @@ fn schema_options(
                 options.formats = if is_enforced { Formats::Enforced } else { Formats::Ignored };
             }
             "nullable" => options.nullable = value.extract()?,
+            "closed" => options.closed = value.extract()?,
             "unsupported" => match value.extract::<String>()?.as_str() {
                 "refuse" => options.unsupported = Unsupported::Refuse,
                 "widen" => options.unsupported = Unsupported::Widen,
@@ -302,6 +303,13 @@ fn schema_options(
                 return Err(vocabulary_error(py, format!("there is no option {other}")));
             }
         }
+    }
+    let of_lines = || (",".to_owned(), ": ".to_owned());
+    if let Some(width) = width {
+        let (item, key) = separators.unwrap_or_else(of_lines);
+        options.whitespace = Whitespace::Lines { width, item, key };
+    } else if let Some((item, key)) = separators {
+        options.whitespace = Whitespace::Separators { item, key };
     }
     Ok(options)
 }

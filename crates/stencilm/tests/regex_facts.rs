@@ -17,6 +17,7 @@ const NO_FLAGS: RegexOptions = RegexOptions {
     ascii: false,
     verbose: false,
     properties: false,
+    names_with_p: false,
 };
 
 fn compile(

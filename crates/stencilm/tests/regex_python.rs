@@ -18,6 +18,7 @@ const PYTHON: RegexOptions = RegexOptions {
     ascii: false,
     verbose: false,
     properties: false,
+    names_with_p: false,
 };
 
 /// Texts that match from end to end, and texts that do not.

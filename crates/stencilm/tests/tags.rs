@@ -275,6 +275,77 @@ fn a_string_that_cannot_be_written_is_refused() {
 }
 
 #[test]
+fn tokens_by_number() {
+    // The vocabulary of these tests has the bytes as tokens.
+    let check = |text: &str, accepted: &[&str], refused: &[&str]| {
+        let grammar = format(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        accepted.iter().for_each(|text| assert!(accepts(&grammar, text), "{text}"));
+        refused.iter().for_each(|text| assert!(!accepts(&grammar, text), "{text}"));
+    };
+    let tag = |content: &str| {
+        format!(
+            r#"{{"type":"tag","begin":{{"type":"token","token":60}},"content":{content},
+                "end":{{"type":"token","token":62}}}}"#
+        )
+    };
+    check(&tag(r#"{"type":"any_text","max_tokens":0}"#), &["<>"], &["<a>"]);
+    check(&tag(r#"{"type":"any_tokens"}"#), &["<>", "<ab<>"], &["<a", "<a>b>"]);
+    let some = r#"{"type":"any_tokens","exclude_tokens":[98],"max_tokens":2}"#;
+    check(&tag(some), &["<>", "<ac>"], &["<ab>", "<aaa>"]);
+    check(&tag(r#"{"type":"exclude_token","exclude_tokens":[98,99]}"#), &["<a>"], &["<b>", "<>"]);
+    let triggered = format!(
+        r#"{{"type":"token_triggered_tags","trigger_tokens":[60],"exclude_tokens":[33],
+            "tags":[{}]}}"#,
+        tag(r#"{"type":"const_string","value":"x"}"#)
+    );
+    check(&triggered, &["", "ab<x>c<x>", ">"], &["a<", "a!", "<y>"]);
+    let dispatch = r#"{"type":"token_dispatch","loop":false,
+        "rules":[[60,{"type":"const_string","value":"x"}]]}"#;
+    check(dispatch, &["ab", "a<x"], &["a<xb", "a<"]);
+}
+
+#[test]
+fn grammars_in_both_languages() {
+    let lark = r#"{"type":"grammar","syntax":"lark","grammar":"start: \"a\"~2 | B\nB: /b+/"}"#;
+    let grammar = format(lark).expect("a grammar");
+    assert!(accepts(&grammar, "aa") && accepts(&grammar, "bbb") && !accepts(&grammar, "a"));
+}
+
+#[test]
+fn marks_nest() {
+    let tag = r##"{"type":"json_schema","style":"cohere_xml","json_schema":{"type":"object",
+        "properties":{"o":{"$ref":"#"},"a":{"type":"array","items":{"anyOf":[
+            {"type":"string"},{"type":"array","items":{"type":"integer"},"maxItems":1}]}},
+            "u":{"type":"array","uniqueItems":true}},
+        "additionalProperties":false}}"##;
+    let grammar = format(tag).expect("a structural tag");
+    let value = |name: &str, kind: &str, value: &str| {
+        format!(r#"<cofl:value name="{name}" type="{kind}">{value}</cofl:value>"#)
+    };
+    let item =
+        |kind: &str, value: &str| format!(r#"<cofl:value type="{kind}">{value}</cofl:value>"#);
+    let inner = item("list", &item("json", "1"));
+    let both = format!("{}\n{inner}{}", item("raw", "x, \"y\""), item("list", ""));
+    for good in [
+        value("o", "dict", ""),
+        value("o", "dict", &format!("\n{}", value("o", "dict", &value("a", "list", "")))),
+        value("a", "list", &both),
+        value("u", "json", "[1, 2]"),
+    ] {
+        assert!(accepts(&grammar, &good), "{good}");
+    }
+    for bad in [
+        value("o", "json", "{}"),
+        value("o", "dict", &value("x", "json", "1")),
+        value("a", "list", &item("list", &format!("{0}{0}", item("json", "1")))),
+        value("a", "list", &item("json", "1")),
+        value("u", "json", "[1, 1]"),
+    ] {
+        assert!(!accepts(&grammar, &bad), "{bad}");
+    }
+}
+
+#[test]
 fn mistakes_have_a_place() {
     for (format_text, pointer) in [
         (r#"{"type":"regex","pattern":"("}"#, "/format/pattern"),
@@ -284,7 +355,13 @@ fn mistakes_have_a_place() {
         (r#"{"type":"json_schema","json_schema":{"type":"nothing"}}"#, "/format/json_schema/type"),
         (r#"{"type":"any_text","max_tokens":3}"#, "/format"),
         (r#"{"type":"exclude_token","exclude_tokens":["<x>"]}"#, "/format"),
-        (r#"{"type":"token","token":3}"#, "/format/token"),
+        (r#"{"type":"token","token":-3}"#, "/format/token"),
+        (
+            r#"{"type":"tag","begin":"<","content":{"type":"any_tokens"},"end":">"}"#,
+            "/format/content",
+        ),
+        (r#"{"type":"grammar","grammar":"start: x","syntax":"lark"}"#, "/format/grammar"),
+        (r#"{"type":"grammar","grammar":"start: x","syntax":"yacc"}"#, "/format"),
     ] {
         let error = format(format_text).expect_err(format_text);
         assert_eq!(error.location(), &Location::Pointer(pointer.to_owned()), "{error}");

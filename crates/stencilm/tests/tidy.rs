@@ -31,7 +31,7 @@ const FRONT_ENDS: &[(&str, &[&str])] = &[
     ("ebnf", &["automaton", "regex", "substrings"]),
     ("json_schema", &["regex"]),
     ("lark", &["automaton", "regex", "json_schema", "substrings"]),
-    ("tags", &["regex", "ebnf", "json_schema"]),
+    ("tags", &["regex", "ebnf", "json_schema", "lark"]),
 ];
 
 /// The core computes and nothing else; only its caller talks to the world.

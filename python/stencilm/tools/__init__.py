@@ -9,7 +9,7 @@ How a family of models writes calls is data, one file each in `tool_formats`.
 [ToolCall(name='now', arguments={}, id=None)]
 """
 
-from stencilm.tools._families import Family, families
+from stencilm.tools._families import Family, families, family_of
 from stencilm.tools._grammar import tool_grammar, tool_tag
 from stencilm.tools._parse import Answer, ToolCall, ToolCallParser, parse_tool_calls
 
@@ -19,6 +19,7 @@ __all__ = [
     "ToolCall",
     "ToolCallParser",
     "families",
+    "family_of",
     "parse_tool_calls",
     "tool_grammar",
     "tool_tag",

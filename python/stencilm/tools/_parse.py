@@ -62,13 +62,18 @@ _PARAMETERS = {
         r"<arg_key>(?P<key>.*?)</arg_key>(?P<type>)\s*<arg_value>",
         "</arg_value>",
     ),
-    "cohere_xml": (r'<cofl:value name="(?P<key>[^"]*)" type="(?P<type>\w+)">', "</cofl:value>"),
+    "cohere_xml": (
+        r'<cofl:value(?: name="(?P<key>[^"]*)")? type="(?P<type>\w+)">',
+        "</cofl:value>",
+    ),
     "kimi_k3_xml": (
         r'<\|open\|>argument key="(?P<key>[^"]*)" type="(?P<type>\w+)"<\|sep\|>',
         "<|close|>argument<|sep|>",
     ),
 }
 _STRING_TYPES = ("true", "raw", "string")
+# Values whose members, or items, stand in such marks again.
+_NESTED_TYPES = {"dict": dict, "list": list}
 
 
 def parse_tool_calls(
@@ -113,6 +118,8 @@ class _Open:
     depth: int = 0
     is_inside_string: bool = False
     members: dict[str, Any] = field(default_factory=dict)
+    nested: list[Any] = field(default_factory=list)
+    """The objects and arrays that the next value is inside of."""
     arguments: Any = None
     is_read: bool = False
 
@@ -312,8 +319,20 @@ class ToolCallParser:
     def _read_members(self, call: _Open, text: str) -> bool | None:
         """The same for arguments in marks of their own."""
         begin, end = _PARAMETERS[self._family.style]
-        pattern = _compiled(r"\s*" + begin)
-        while match := pattern.match(text, call.start):
+        pattern, closing = _compiled(r"\s*" + begin), _compiled(r"\s*" + re.escape(end))
+        while match := pattern.match(text, call.start) or (
+            closing.match(text, call.start) if call.nested else None
+        ):
+            kind = match.groupdict().get("type")
+            if kind is None:
+                call.nested.pop()
+            elif make := _NESTED_TYPES.get(kind):
+                value = make()
+                _put(call, match["key"], value)
+                call.nested.append(value)
+            if kind is None or kind in _NESTED_TYPES:
+                call.start = call.at = match.end()
+                continue
             stop = text.find(end, max(match.end(), call.at - len(end)))
             if stop < 0:
                 call.at = len(text)
@@ -322,10 +341,10 @@ class ToolCallParser:
             if self._family.style == "kimi_k3_xml":
                 key = key.replace("&quot;", '"').replace("&amp;", "&")
             raw = text[match.end() : stop]
-            call.members[key] = self._value(call.name, key, match["type"], raw)
+            _put(call, key, self._value(call.name, key, kind, raw))
             call.start = call.at = stop + len(end)
         call.at = call.start
-        if not self._ways[call.way][1].match(text, call.at):
+        if call.nested or not self._ways[call.way][1].match(text, call.at):
             return None if len(text) - call.at < _LONGEST_END else False
         call.arguments = call.members
         return True
@@ -344,6 +363,15 @@ class ToolCallParser:
             return json.loads(raw)
         except (ValueError, RecursionError):
             return raw
+
+
+def _put(call: _Open, key: str | None, value: Any) -> None:
+    """A value where it belongs."""
+    where = call.nested[-1] if call.nested else call.members
+    if isinstance(where, list):
+        where.append(value)
+    else:
+        where[key or ""] = value
 
 
 _SPACE = re.compile(r"\s*")

@@ -5,8 +5,9 @@ cannot show a token that ends inside a character. No library is imported until o
 is given.
 """
 
+from ._byte_level import byte_level
 from ._load import load
 from .probe import probe
 from .table import LeadingSpace, TokenTable
 
-__all__ = ["LeadingSpace", "TokenTable", "load", "probe"]
+__all__ = ["LeadingSpace", "TokenTable", "byte_level", "load", "probe"]

@@ -9,7 +9,7 @@ mod references;
 mod strings;
 
 use stencilm::frontend::json_schema::{
-    JsonSchemaOptions, Unsupported, Whitespace, grammar, report,
+    JsonSchemaOptions, Numbers, Unsupported, Whitespace, grammar, report,
 };
 use stencilm::{Budget, ErrorKind, Location};
 
@@ -354,7 +354,12 @@ fn white_space_follows_the_option() {
     check_with(&with(Whitespace::Compact), schema, &[compact, "[]"], &[one_line, indented]);
     let separators = Whitespace::Separators { item: ", ".to_owned(), key: ": ".to_owned() };
     check_with(&with(separators), schema, &[one_line, "[]"], &[compact, indented]);
-    check_with(&with(Whitespace::Indent(2)), schema, &[indented, "[]"], &[one_line, compact]);
+    let lines = |item: &str, key: &str| {
+        with(Whitespace::Lines { width: 2, item: item.to_owned(), key: key.to_owned() })
+    };
+    check_with(&lines(",", ": "), schema, &[indented, "[]"], &[one_line, compact]);
+    let tight = "[\n  {\n    \"a\":[\n      1\n    ]\n  } ,\n  {}\n]";
+    check_with(&lines(" ,", ":"), schema, &[tight, "[]"], &[indented, one_line]);
     let any = Whitespace::Any { cap: 7 };
     check_with(&with(any), schema, &[one_line, compact, indented], &["[        ]"]);
 }
@@ -385,4 +390,74 @@ fn the_report_says_what_becomes_of_each_keyword() {
     assert_eq!(pointers(&report.annotations), "/x-order /items/description");
     assert_eq!(pointers(&report.widened), "/not");
     check_with(&options, schema, &[r#"["a", "b"]"#], &[r#"["-"]"#, "{}"]);
+}
+
+#[test]
+fn closed_values_have_what_is_described() {
+    let closed = JsonSchemaOptions { closed: true, ..JsonSchemaOptions::default() };
+    let check = |schema: &str, valid: &[&str], invalid: &[&str]| {
+        check_with(&closed, schema, valid, invalid)
+    };
+    check(
+        r#"{"properties": {"a": {"properties": {"b": true}}, "c": {"type": "object"}}}"#,
+        &["{}", r#"{"a": {"b": 1}}"#, r#"{"c": {"d": 1}}"#, r#"{"a": {}, "c": {}}"#, "[1]"],
+        &[r#"{"x": 1}"#, r#"{"a": {"c": 1}}"#],
+    );
+    check(r#"{"type": "object"}"#, &[r#"{"x": 1}"#], &[]);
+    check(r#"{"prefixItems": [{"type": "integer"}]}"#, &["[]", "[1]"], &["[1, 2]"]);
+    check(r#"{"type": "array", "minItems": 1}"#, &["[1, 2]"], &["[]"]);
+    // What is said of others counts.
+    check(
+        r#"{"properties": {"a": true}, "additionalProperties": {"type": "null"}}"#,
+        &[r#"{"x": null}"#],
+        &[r#"{"x": 1}"#],
+    );
+    check(
+        r#"{"properties": {"a": true}, "unevaluatedProperties": true}"#,
+        &[r#"{"x": null}"#],
+        &[],
+    );
+    // All parts of a schema describe.
+    check(
+        r##"{"allOf": [{"properties": {"a": true}}, {"$ref": "#/$defs/B"}],
+            "$defs": {"B": {"properties": {"b": true}}}}"##,
+        &[r#"{"a": 1, "b": 2}"#],
+        &[r#"{"a": 1, "c": 2}"#],
+    );
+    check(
+        r#"{"anyOf": [{"properties": {"a": {"const": 1}}, "required": ["a"]}, {"type": "object"}]}"#,
+        &[r#"{"a": 1}"#, r#"{"x": 1}"#],
+        &["3"],
+    );
+    check(
+        r#"{"properties": {"k": {"enum": [1, 2]}}, "required": ["k"],
+            "if": {"properties": {"k": {"const": 1}}}, "then": {"properties": {"x": true}}}"#,
+        &[r#"{"k": 1, "x": 0}"#, r#"{"k": 2}"#],
+        &[r#"{"k": 2, "x": 0}"#, r#"{"k": 1, "y": 0}"#],
+    );
+    // A closed condition would let more through.
+    check(
+        r#"{"properties": {"a": {"not": {"properties": {"b": {"const": 1}}, "required": ["b"]}}}}"#,
+        &[r#"{"a": {"b": 2, "c": 3}}"#, r#"{"a": 3}"#],
+        &[r#"{"a": {"b": 1, "c": 3}}"#],
+    );
+    let draft7 =
+        r#"{"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": true}}"#;
+    check(draft7, &[r#"{"a": 1}"#], &[r#"{"b": 1}"#]);
+    let recursive = r##"{"properties": {"next": {"$ref": "#"}, "v": {"type": "integer"}}}"##;
+    check(recursive, &[r#"{"next": {"v": 1}}"#], &[r#"{"next": {"w": 1}}"#]);
+}
+
+#[test]
+fn integers_by_their_digits() {
+    let digits = JsonSchemaOptions { numbers: Numbers::Digits, ..JsonSchemaOptions::default() };
+    check_with(&digits, r#"{"type": "integer"}"#, &["1", "-20", "0"], &["1.0", "1e3", "01"]);
+    check_with(&digits, r#"{"type": "number"}"#, &["1", "1.5", "1e3", "1.0"], &["."]);
+    check_with(&digits, r#"{"enum": [1, 2.5]}"#, &["1", "2.5"], &["1.0", "1e0"]);
+    check_with(
+        &digits,
+        r#"{"type": "integer", "minimum": 3, "maximum": 3}"#,
+        &["3"],
+        &["3.0", "4"],
+    );
 }

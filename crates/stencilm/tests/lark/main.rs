@@ -172,6 +172,12 @@ fn lazy_rules_end_as_soon_as_they_can() {
     check("start: a\na[stop=\"\"]: /.*/", &["", "abc"], &["\n"]);
     check_error("start: a\na[stop=/b+/]: /.*/", 16, "a `stop` that is more");
     check_error("start: a\na[capture]: /.*/", 11, "the attribute `capture`");
+    check_error("start: a\na[stop=\"x\", suffix=\"y\"]: /.*/", 21, "one `stop` or one `suffix`");
+    check_error("start: a\na[stop=\"x\", stop=\"y\"]: /.*/", 21, "one `stop` or one `suffix`");
+    check_error("start: a\na[suffix=\"\"]: /.*/", 11, "an empty `suffix`");
+    check_error("start: A\nA[lazy]: /a+/", 10, "this is a terminal");
+    check_error("start: \"a\"i..\"z\"", 7, "have no flag");
+    check_error("start: \"a\"..\"z\"i", 7, "have no flag");
 }
 
 #[test]

@@ -139,6 +139,7 @@ impl<'a> Parser<'a> {
             .map_err(|reason| Error::syntax(reason, offset))?;
         // Without the flag `u` only ASCII letters have two cases.
         options.ascii = !letters.contains('u');
+        options.names_with_p = true;
         let (pattern, ignores_case) = match pattern.strip_prefix("(?i)") {
             Some(rest) => (rest, true),
             None => (&*pattern, false),

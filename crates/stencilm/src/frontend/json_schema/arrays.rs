@@ -37,14 +37,14 @@ impl Schemas {
                 return Err(self.sources.error("an array is expected here", at(prefix)));
             }
             for node in self.sources.document(place).items(prefix).to_vec() {
-                array.prefix.push(self.schema(at(node))?);
+                array.prefix.push(self.value_schema(at(node))?);
             }
         }
         if let Some(rest) = rest {
-            array.items = self.schema(at(rest))?;
+            array.items = self.value_schema(at(rest))?;
         }
         if let Some(node) = keywords.contains {
-            let value = self.schema(at(node))?;
+            let value = self.schema(at(node).open())?;
             let (min, max) = self.contained(place)?;
             array.contains.push(Contains { from: 0, to: UNBOUNDED, value, min, max });
         }

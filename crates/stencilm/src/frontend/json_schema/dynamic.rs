@@ -28,10 +28,9 @@ impl Sources {
         }
         let resource = self.resources.get(self.resource(place));
         let document = resource.document;
-        let anchors = resource
-            .dynamic
-            .iter()
-            .map(|(name, node)| (name.clone(), Place { document, node: *node, scope: OUTSIDE }));
+        let anchors = resource.dynamic.iter().map(|(name, node)| {
+            (name.clone(), Place { document, node: *node, scope: OUTSIDE, is_closed: false })
+        });
         Place { scope: self.scopes.enter(place.scope, anchors), ..place }
     }
 
@@ -55,7 +54,11 @@ impl Sources {
         let is_dynamic =
             resource.dynamic.iter().any(|(name, node)| **name == *anchor && *node == plain.node);
         let found = if is_dynamic { self.scopes.outermost(from.scope, anchor) } else { None };
-        Ok(found.map_or(plain, |found| Place { scope: from.scope, ..found }))
+        Ok(found.map_or(plain, |found| Place {
+            scope: from.scope,
+            is_closed: from.is_closed,
+            ..found
+        }))
     }
 
     /// Looks at everything that a schema has inside or refers to, keywords or not: more than can
@@ -119,14 +122,15 @@ impl Sources {
     }
 
     fn is_dynamic_reference(&self, number: u32, node: NodeId) -> bool {
-        let document = self.document(Place { document: number, node, scope: OUTSIDE });
+        let document =
+            self.document(Place { document: number, node, scope: OUTSIDE, is_closed: false });
         ["$dynamicRef", "$recursiveRef"].iter().any(|name| document.find(node, name).is_some())
     }
 
     /// The values inside of a value, and what its `$ref` names. One that names nothing is an error
     /// where it is followed.
     fn next(&mut self, number: u32, node: NodeId) -> Vec<(u32, NodeId)> {
-        let place = Place { document: number, node, scope: OUTSIDE };
+        let place = Place { document: number, node, scope: OUTSIDE, is_closed: false };
         let document = self.document(place);
         let inner = document.items(node).iter().copied();
         let inner = inner.chain(document.members(node).map(|(_, value)| value));

@@ -20,13 +20,13 @@ const MOST_CONTAINS: usize = 8;
 
 /// What a keyword looks at, where its condition holds.
 #[derive(Clone, Debug)]
-struct Evaluation {
-    guard: TermId,
-    what: What,
+pub(crate) struct Evaluation {
+    pub(crate) guard: TermId,
+    pub(crate) what: What,
 }
 
 #[derive(Clone, Debug)]
-enum What {
+pub(crate) enum What {
     Members(Vec<TextId>),
     Matching(PatternId),
     /// Names that are not listed and match none of the patterns.
@@ -43,7 +43,7 @@ enum What {
 
 /// Which of the two is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Members,
     Items,
 }
@@ -69,15 +69,24 @@ impl Schemas {
         schema: Place,
         value: Place,
     ) -> Result<TermId, Error> {
-        let asked = self.schema(value)?;
+        let asked = self.value_schema(value)?;
         if asked == ANY {
             return Ok(ANY);
         }
         let found = self.evaluations(schema, Kind::Members)?;
+        self.members_beside(&found, asked)
+    }
+
+    /// What members must be that nothing looks at.
+    pub(crate) fn members_beside(
+        &mut self,
+        found: &[Evaluation],
+        asked: TermId,
+    ) -> Result<TermId, Error> {
         let mut names: Vec<TextId> = Vec::new();
         let mut atoms: Vec<NameAtom> = Vec::new();
         let mut seen = FxHashSet::default();
-        for Evaluation { what, .. } in &found {
+        for Evaluation { what, .. } in found {
             let (listed, patterns): (&[TextId], &[PatternId]) = match what {
                 What::Members(listed) => (listed, &[]),
                 What::Matching(pattern) => (&[], std::slice::from_ref(pattern)),
@@ -95,7 +104,7 @@ impl Schemas {
         for &name in &names {
             self.budget.tick()?;
             let mut guards = Vec::new();
-            for evaluation in &found {
+            for evaluation in found {
                 if self.looks_at(&evaluation.what, name)? {
                     guards.push(evaluation.guard);
                 }
@@ -150,16 +159,26 @@ impl Schemas {
         schema: Place,
         value: Place,
     ) -> Result<TermId, Error> {
-        let asked = self.schema(value)?;
+        let asked = self.value_schema(value)?;
         if asked == ANY {
             return Ok(ANY);
         }
         let found = self.evaluations(schema, Kind::Items)?;
+        self.items_beside(&found, asked, value)
+    }
+
+    /// What items must be that nothing looks at. `place` is for errors.
+    pub(crate) fn items_beside(
+        &mut self,
+        found: &[Evaluation],
+        asked: TermId,
+        place: Place,
+    ) -> Result<TermId, Error> {
         let mut cuts = vec![0];
         // Items that fulfil these count as looked at: always, and under a condition.
         let mut always = vec![asked];
         let mut sometimes: Vec<(TermId, Vec<TermId>)> = Vec::new();
-        for Evaluation { guard, what } in &found {
+        for Evaluation { guard, what } in found {
             match *what {
                 What::Items(count) if count < UNBOUNDED => cuts.push(count),
                 What::Containing(value) if *guard == ANY => always.push(value),
@@ -173,7 +192,7 @@ impl Schemas {
             }
         }
         if sometimes.len() > MOST_CONTAINS {
-            let location = self.sources.location(value);
+            let location = self.sources.location(place);
             return Err(Error::unsupported(
                 "unevaluatedItems beside more than 8 conditional contains",
                 location,
@@ -210,7 +229,11 @@ impl Schemas {
         Ok(self.terms.and(&all))
     }
 
-    fn evaluations(&mut self, schema: Place, kind: Kind) -> Result<Vec<Evaluation>, Error> {
+    pub(crate) fn evaluations(
+        &mut self,
+        schema: Place,
+        kind: Kind,
+    ) -> Result<Vec<Evaluation>, Error> {
         let mut walk =
             Walk { kind, found: Vec::new(), path: Vec::new(), seen: FxHashSet::default() };
         self.walk_evaluations(&mut walk, schema, ANY, true)?;
@@ -310,7 +333,7 @@ impl Schemas {
                         add(What::Items(count(self, prefix)));
                     }
                     if let Some(contains) = find(self, "contains") {
-                        let value = self.schema(contains)?;
+                        let value = self.schema(contains.open())?;
                         add(What::Containing(value));
                     }
                 }
@@ -351,15 +374,23 @@ impl Schemas {
             for node in self.sources.document(place).items(list).to_vec() {
                 let own = if is_guarded { self.schema(at(node))? } else { ANY };
                 let both = self.terms.and2(guard, own);
+                if is_guarded && place.is_closed && self.takes_all(at(node), walk.kind) {
+                    let what = match walk.kind {
+                        Kind::Members => What::AllMembers,
+                        Kind::Items => What::Items(UNBOUNDED),
+                    };
+                    walk.found.push(Evaluation { guard: both, what });
+                    continue;
+                }
                 self.walk_evaluations(walk, at(node), both, false)?;
             }
         }
         if let Some(condition) = find(self, "if") {
-            let holds = self.schema(at(condition))?;
+            let holds = self.schema(at(condition).open())?;
             let fails = self.terms.not(at(condition), holds);
             let yes = self.terms.and2(guard, holds);
             let no = self.terms.and2(guard, fails);
-            self.walk_evaluations(walk, at(condition), yes, false)?;
+            self.walk_evaluations(walk, at(condition).open(), yes, false)?;
             for (keyword, both) in [("then", yes), ("else", no)] {
                 if let Some(node) = find(self, keyword) {
                     self.walk_evaluations(walk, at(node), both, false)?;

@@ -239,7 +239,7 @@ impl Schemas {
                 parts.choices.push((value, branches));
             }
             "not" => {
-                let inner = self.schema(value)?;
+                let inner = self.schema(value.open())?;
                 let not = self.terms.not(value, inner);
                 parts.all.push(not);
             }
@@ -293,11 +293,11 @@ impl Schemas {
         let (then, other) = (branch(then)?, branch(other)?);
         if then == other {
             // Also where both are absent. The condition is still to be well-formed.
-            let inner = self.schema(condition)?;
+            let inner = self.schema(condition.open())?;
             let either = self.terms.or(&[inner, ANY]);
             return Ok(self.terms.and2(either, then));
         }
-        let inner = self.schema(condition)?;
+        let inner = self.schema(condition.open())?;
         let not = self.terms.not(condition, inner);
         let (yes, no) = (self.terms.and2(inner, then), self.terms.and2(not, other));
         Ok(self.terms.or(&[yes, no]))

@@ -12,6 +12,7 @@ mod array_rules;
 mod array_states;
 mod arrays;
 mod assertions;
+mod closed;
 mod complement;
 mod constants;
 mod differ;
@@ -74,7 +75,7 @@ pub use options::{
     Additional, Dialect, Escapes, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported,
     Whitespace,
 };
-pub use parameters::Parameters;
+pub use parameters::{Nested, Parameters};
 pub use report::{Report, report};
 
 /// The grammar of the JSON texts that are valid for a schema.

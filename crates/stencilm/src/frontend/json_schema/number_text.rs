@@ -18,8 +18,12 @@ pub(crate) fn number_set(
     numbers: Numbers,
     limits: &Limits,
 ) -> Result<Option<NumberSet>, Error> {
-    let has_exponent = numbers == Numbers::Any || !shape.are_integers();
-    NumberSet::new(&shape.definition(has_exponent), limits.number_digits)
+    let are_integers = shape.are_integers();
+    let mut definition = shape.definition(numbers == Numbers::Any || !are_integers);
+    if numbers == Numbers::Digits && are_integers && definition.point == Point::Maybe {
+        definition.point = Point::Never;
+    }
+    NumberSet::new(&definition, limits.number_digits)
 }
 
 /// The texts of a shape.
@@ -33,8 +37,8 @@ pub(crate) fn number(
     limits: &Limits,
 ) -> Result<ExprId, Error> {
     if let Some(values) = &shape.values {
-        if numbers == Numbers::Plain || shape.point == Point::Never {
-            return Ok(listed(exprs, values, shape.point, limits));
+        if numbers != Numbers::Any || shape.point == Point::Never {
+            return Ok(listed(exprs, values, shape.point, numbers, limits));
         }
         return Ok(match NumberSet::listed(values, shape.point) {
             Some(set) => exprs.number(&Arc::new(set)),
@@ -49,7 +53,13 @@ pub(crate) fn number(
 
 /// Each value by its shortest plain text with any number of zeros behind, and as `json.dumps`
 /// writes a float of this value.
-fn listed(exprs: &mut Exprs, values: &[Decimal], point: Point, limits: &Limits) -> ExprId {
+fn listed(
+    exprs: &mut Exprs,
+    values: &[Decimal],
+    point: Point,
+    numbers: Numbers,
+    limits: &Limits,
+) -> ExprId {
     let is_short = |value: &&Decimal| value.plain_len() <= limits.number_digits as u64;
     let (whole, fraction): (Vec<&Decimal>, Vec<&Decimal>) =
         values.iter().filter(is_short).partition(|value| value.is_integer());
@@ -69,8 +79,8 @@ fn listed(exprs: &mut Exprs, values: &[Decimal], point: Point, limits: &Limits) 
     let some = exprs.repeat(zero, 1, UNBOUNDED);
     let zeros = exprs.seq(&[dot, some]);
     let behind = match point {
-        Point::Maybe => exprs.optional(zeros),
-        Point::Never => exprs.empty(),
+        Point::Maybe if numbers != Numbers::Digits => exprs.optional(zeros),
+        Point::Maybe | Point::Never => exprs.empty(),
         Point::Always => zeros,
     };
     let whole = exprs.seq(&[whole, behind]);

@@ -37,7 +37,7 @@ impl Schemas {
         }
         if let Some(names) = keywords.names {
             let keyword = at(names);
-            let names = self.schema(keyword)?;
+            let names = self.schema(keyword.open())?;
             self.reach.name_terms.insert(names, keyword);
             match names {
                 ANY => {}
@@ -53,7 +53,7 @@ impl Schemas {
             self.declare(at(properties), &mut object, &mut places)?;
         }
         if let Some(additional) = keywords.additional {
-            let value = self.schema(at(additional))?;
+            let value = self.value_schema(at(additional))?;
             if value != ANY {
                 object.rules.push(NameRule { set: NameSet::of(negative), value });
             }
@@ -107,7 +107,7 @@ impl Schemas {
             self.budget.tick()?;
             let (name, node) = self.sources.document(properties).member(properties.node, at);
             let name = self.texts.id(name);
-            let mut value = self.schema(Place { node, ..properties })?;
+            let mut value = self.value_schema(Place { node, ..properties })?;
             if applies {
                 let matching = self.value_of_other(object, name)?;
                 value = self.terms.and2(value, matching);
@@ -139,7 +139,7 @@ impl Schemas {
             let value = Place { node, ..place };
             let pattern = self.patterns.search(text, &self.texts, &mut self.budget);
             let pattern = pattern.map_err(|error| error.moved_to(self.sources.location(value)))?;
-            patterns.push((pattern, self.schema(value)?));
+            patterns.push((pattern, self.value_schema(value)?));
         }
         Ok(patterns)
     }

@@ -27,6 +27,10 @@ pub struct JsonSchemaOptions {
     pub formats: Formats,
     /// Reads `OpenAPI`'s `nullable: true` as "or null". Default no: it is an unknown keyword.
     pub nullable: bool,
+    /// Where a schema describes members or items of a value (`properties`, `patternProperties`,
+    /// `prefixItems`) and says nothing of others, allows no others: as if `unevaluatedProperties`
+    /// and `unevaluatedItems` were `false`. Default no, as the standard says.
+    pub closed: bool,
     /// What to do with an assertion that cannot be enforced. Default: refuse the schema.
     pub unsupported: Unsupported,
     /// What a schema without `$schema` is written in. Default 2020-12.
@@ -57,8 +61,16 @@ pub enum Whitespace {
         /// Between a name and its value.
         key: String,
     },
-    /// As `json.dumps(…, indent=n)` writes it: a line for each member and item.
-    Indent(u32),
+    /// As `json.dumps(…, indent=n)` writes it: a line for each member and item. `(",", ": ")` are
+    /// its separators.
+    Lines {
+        /// Spaces at the front of a line, for each level.
+        width: u32,
+        /// Between members and between items, at the end of a line.
+        item: String,
+        /// Between a name and its value.
+        key: String,
+    },
 }
 
 impl Whitespace {
@@ -103,6 +115,8 @@ pub enum Numbers {
     /// As models and `json.dumps` write them: integers without an exponent.
     #[default]
     Plain,
+    /// The same, and integers by their digits alone: `1`, never `1.0`.
+    Digits,
     /// Every legal spelling of JSON, also `1e3` for an integer.
     Any,
 }

@@ -2,12 +2,15 @@
 //! calls: strings as they are, other values as JSON.
 
 use crate::error::{Error, Location};
+use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formula::NO_OBJECT;
 use crate::frontend::json_schema::object_states::{At, Name, Object};
 use crate::frontend::json_schema::object_table::NameClass;
 use crate::frontend::json_schema::options::Whitespace;
 use crate::frontend::json_schema::rules::{Machine, Rule};
-use crate::frontend::json_schema::shape::{Shape, ShapeId, StringShape, TextId};
+use crate::frontend::json_schema::shape::{
+    ArrayShape, Shape, ShapeId, StringShape, TermId, TextId,
+};
 use crate::frontend::json_schema::text_exprs;
 use crate::grammar::{ByteSet, CharSet, ExprId, Exprs, Spelling, UNBOUNDED};
 use crate::residual::emptiness;
@@ -27,10 +30,27 @@ pub struct Parameters {
     pub excludes: Vec<String>,
     /// Whether `"` and `&` in names are written as `&quot;` and `&amp;`.
     pub escapes_names: bool,
+    /// How integers are marked too, where nothing is said of a number.
+    pub before_integer: Option<String>,
+    /// How objects and arrays are written in such marks too. JSON if not given.
+    pub nested: Option<Nested>,
+}
+
+/// The marks around the members of an object and the items of an array inside another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nested {
+    /// Between the name and the members of an object.
+    pub before_members: String,
+    /// Between the name and the items of an array.
+    pub before_items: String,
+    /// What stands before an item instead of the name and the first character behind it.
+    pub before_item: String,
 }
 
 /// What a name that is not listed is made of, where only its marks say where it ends.
 const NOT_IN_NAMES: &str = "<>\"'&=/|\\";
+/// What it does not begin with: names of parameters are those of variables.
+const NOT_FIRST: &str = "0123456789-.";
 
 impl Machine {
     fn parameters_style(&self) -> Parameters {
@@ -63,16 +83,26 @@ impl Machine {
             let feature = "arguments that are no object";
             return Err(Error::unsupported(feature, Location::Pointer(String::new())));
         }
+        for (object, at, may_close) in self.beginnings(shape)? {
+            accepts_empty |= may_close;
+            choices.push(self.parameters_body(object, at, exprs)?);
+        }
+        Ok((exprs.choice(&choices), accepts_empty))
+    }
+
+    /// The objects of a shape where they begin, and whether they may have no members.
+    fn beginnings(&mut self, shape: ShapeId) -> Result<Vec<(u32, At, bool)>, Error> {
+        let objects = self.schemas.shape(shape).objects;
+        let mut found = Vec::new();
         for formula in self.schemas.formulas.alternatives(objects) {
             if self.schemas.is_formula_alive(formula)? {
                 let object = self.schemas.object_table(formula, objects)?;
                 let at = self.schemas.reach.tables[object as usize].start();
                 let table = self.object(object)?;
-                accepts_empty |= self.may_close(&table, at);
-                choices.push(self.parameters_body(object, at, exprs)?);
+                found.push((object, at, self.may_close(&table, at)));
             }
         }
-        Ok((exprs.choice(&choices), accepts_empty))
+        Ok(found)
     }
 
     /// The rest of the members, without the empty text.
@@ -124,7 +154,9 @@ impl Machine {
         let outside = CharSet::of(NOT_IN_NAMES.chars())
             .union(&CharSet::new([('\0', ' '), ('\x7F', '\u{A0}')]));
         let inside = exprs.chars(&outside.negate(), spelling);
-        let plain = exprs.repeat(inside, 1, UNBOUNDED);
+        let first = exprs.chars(&outside.union(&CharSet::of(NOT_FIRST.chars())).negate(), spelling);
+        let more = exprs.repeat(inside, 0, UNBOUNDED);
+        let plain = exprs.seq2(first, more);
         Ok(exprs.and(&[name, plain]))
     }
 
@@ -139,7 +171,7 @@ impl Machine {
     ) -> Result<ExprId, Error> {
         let mut ways = Vec::new();
         for (value, at) in self.steps(object, at, name)? {
-            let value = self.parameter_value(value, exprs)?;
+            let value = self.parameter_value(value, "", exprs)?;
             let rule = self.rule(Rule::Parameters { object: number, at })?;
             let mut rest = exprs.call(rule);
             if self.may_close(object, at) {
@@ -159,13 +191,34 @@ impl Machine {
             && self.other_classes(object, at)?.is_empty())
     }
 
-    /// A value in its marks.
-    fn parameter_value(&mut self, id: ShapeId, exprs: &mut Exprs) -> Result<ExprId, Error> {
+    /// An item of a list.
+    pub(crate) fn item_in_marks(
+        &mut self,
+        shape: ShapeId,
+        exprs: &mut Exprs,
+    ) -> Result<ExprId, Error> {
+        let before = self.parameters_style().nested.map_or(String::new(), |n| n.before_item);
+        self.parameter_value(shape, &before, exprs)
+    }
+
+    /// A value in its marks, of which the first begins with `item` instead of the end of a name, if
+    /// that is given.
+    fn parameter_value(
+        &mut self,
+        id: ShapeId,
+        item: &str,
+        exprs: &mut Exprs,
+    ) -> Result<ExprId, Error> {
         let style = self.parameters_style();
         let shape = self.schemas.shape(id).clone();
+        let marked = |exprs: &mut Exprs, before: &str| match item {
+            "" => exprs.bytes(before.as_bytes()),
+            _ => exprs.bytes(format!("{item}{}", before.get(1..).unwrap_or("")).as_bytes()),
+        };
+        let is_free = *shape == Shape::any();
         let mut ways = Vec::new();
         for string in &shape.strings {
-            let before = exprs.bytes(style.before_string.as_bytes());
+            let before = marked(exprs, &style.before_string);
             let text = self.plain_string(string, &style, exprs)?;
             ways.push(exprs.seq2(before, text));
         }
@@ -174,14 +227,91 @@ impl Machine {
             if part == Shape::default() {
                 continue;
             }
-            let part = self.schemas.intern(part);
-            let value = self.value_of(part, 0, exprs)?;
-            let before = exprs.bytes(before.as_bytes());
-            ways.push(exprs.seq(&[before, space, value, space]));
+            let (before, value) = match &style.nested {
+                Some(nested) if part.objects != NO_OBJECT => {
+                    (&nested.before_members, self.members_in_marks(part, exprs)?)
+                }
+                Some(nested) if part.arrays.iter().any(ArrayShape::is_plain) => {
+                    // The rest stays JSON: its items are counted or compared.
+                    let (plain, rest): (Vec<_>, Vec<_>) =
+                        part.arrays.into_iter().partition(ArrayShape::is_plain);
+                    if !rest.is_empty() {
+                        let rest = Shape { arrays: rest.into(), ..Shape::default() };
+                        let rest = self.schemas.intern(rest);
+                        let value = self.value_of(rest, 0, exprs)?;
+                        let before = marked(exprs, before);
+                        ways.push(exprs.seq(&[before, space, value, space]));
+                    }
+                    (&nested.before_items, self.items_in_marks(&plain, exprs)?)
+                }
+                _ => {
+                    let is_integer = is_free && !part.numbers.is_empty();
+                    let part = self.schemas.intern(part);
+                    let value = self.value_of(part, 0, exprs)?;
+                    if is_integer && let Some(before) = &style.before_integer {
+                        let before = marked(exprs, before);
+                        ways.push(exprs.seq(&[before, space, value, space]));
+                    }
+                    (before, exprs.seq2(value, space))
+                }
+            };
+            let before = marked(exprs, before);
+            ways.push(exprs.seq(&[before, space, value]));
         }
         let value = exprs.choice(&ways);
         let end = exprs.bytes(style.end.as_bytes());
         Ok(exprs.seq2(value, end))
+    }
+
+    /// The members of an object inside, up to its end mark.
+    fn members_in_marks(&mut self, part: Shape, exprs: &mut Exprs) -> Result<ExprId, Error> {
+        let shape = self.schemas.intern(part);
+        let may_be_empty = self.beginnings(shape)?.iter().any(|&(_, _, may_close)| may_close);
+        let rule = self.rule(Rule::Call { shape })?;
+        let members = exprs.call(rule);
+        Ok(if may_be_empty { exprs.optional(members) } else { members })
+    }
+
+    /// The items of an array inside, up to its end mark.
+    fn items_in_marks(
+        &mut self,
+        arrays: &[ArrayShape],
+        exprs: &mut Exprs,
+    ) -> Result<ExprId, Error> {
+        let space = self.spaces(0, exprs);
+        let mut ways = Vec::with_capacity(arrays.len());
+        for array in arrays {
+            let count = index(array.prefix.len());
+            let more = if array.max > count {
+                let item = self.item_call(array.items, exprs)?;
+                let max = if array.max == UNBOUNDED { UNBOUNDED } else { array.max - count };
+                exprs.repeat(item, array.min.saturating_sub(count), max)
+            } else {
+                exprs.empty()
+            };
+            let mut rest = more;
+            for (at, &value) in array.prefix.iter().enumerate().rev() {
+                let item = self.item_call(value, exprs)?;
+                rest = exprs.seq2(item, rest);
+                if at >= array.min as usize {
+                    rest = exprs.optional(rest);
+                }
+            }
+            ways.push(rest);
+        }
+        let items = exprs.choice(&ways);
+        Ok(exprs.seq2(items, space))
+    }
+
+    /// An item, and white space before it.
+    fn item_call(&mut self, value: TermId, exprs: &mut Exprs) -> Result<ExprId, Error> {
+        let Some(shape) = self.schemas.live_shape(value)? else {
+            return Ok(exprs.nothing());
+        };
+        let space = self.spaces(0, exprs);
+        let rule = self.rule(Rule::Item { shape })?;
+        let item = exprs.call(rule);
+        Ok(exprs.seq2(space, item))
     }
 
     /// A string as it stands, without what would end it.

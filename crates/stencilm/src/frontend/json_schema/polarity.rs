@@ -24,7 +24,7 @@ impl Schemas {
     /// A limit was reached.
     pub(crate) fn polarity(&mut self) -> Result<Polarity, Error> {
         let mut found = Polarity::default();
-        let mut values = vec![self.schema(self.sources.root())?];
+        let mut values = vec![self.root_schema()?];
         let mut met = FxHashSet::default();
         while let Some(value) = values.pop() {
             self.budget.tick()?;
@@ -66,7 +66,7 @@ impl Schemas {
                 }
                 &Term::Assertions(place) => {
                     let places = if holds { &mut found.holding } else { &mut found.failing };
-                    places.insert(place);
+                    places.insert(place.open());
                 }
                 Term::And(parts) | Term::Or(parts) => {
                     todo.extend(parts.iter().map(|&part| (part, holds)));

@@ -72,7 +72,7 @@ impl Schemas {
     /// # Errors
     /// A schema is malformed, asks for what cannot be enforced, or has no value at all.
     pub(crate) fn compile(&mut self) -> Result<ShapeId, Error> {
-        let root = self.schema(self.sources.root())?;
+        let root = self.root_schema()?;
         let shape = self.live_shape(root)?;
         self.check_name_terms()?;
         if let Some(shape) = shape {

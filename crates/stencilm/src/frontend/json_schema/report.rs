@@ -96,7 +96,8 @@ impl Schemas {
         let dialect = language.dialect;
         let document = self.sources.document(place);
         // What must fail is no part of the output, so that its spelling does not matter.
-        let is_written = polarity.holding.contains(&place) || !polarity.failing.contains(&place);
+        let is_written =
+            polarity.holding.contains(&place.open()) || !polarity.failing.contains(&place.open());
         let is_reference = dialect <= Dialect::Draft7
             && document.find(place.node, "$ref").is_some_and(|r| document.as_str(r).is_some());
         for (keyword, node) in document.members(place.node) {
@@ -116,7 +117,7 @@ impl Schemas {
             match keyword {
                 "format" => self.describe_format(place, node, pointer, polarity, report),
                 "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf"
-                    if self.options.numbers == Numbers::Plain && is_written =>
+                    if self.options.numbers != Numbers::Any && is_written =>
                 {
                     let text = format!("{keyword}: integers are written without an exponent");
                     report.narrower.push((pointer, text));
@@ -178,8 +179,8 @@ impl Schemas {
         match format.map(|format| (format, format.difference())) {
             Some((format, Some(difference))) => {
                 let must_fail =
-                    polarity.failing.contains(&place) && self.patterns.is_widened(format);
-                if polarity.holding.contains(&place) || !must_fail {
+                    polarity.failing.contains(&place.open()) && self.patterns.is_widened(format);
+                if polarity.holding.contains(&place.open()) || !must_fail {
                     let text = format!("format: `{name}`: {}", difference.leaves_out);
                     report.narrower.push((pointer.clone(), text));
                 }

@@ -58,6 +58,8 @@ pub(crate) enum Rule {
     Call { shape: ShapeId },
     /// The rest of its members, not empty.
     Parameters { object: u32, at: At },
+    /// An item of a list, in marks.
+    Item { shape: ShapeId },
     /// The rest of an array after so many items.
     Items { shape: ShapeId, alternative: u32, count: u32, depth: u32 },
     /// The rest of an array of which more than its length counts, from an item on; whether what came
@@ -214,6 +216,7 @@ impl Machine {
             Rule::Value { .. }
             | Rule::Call { .. }
             | Rule::Parameters { .. }
+            | Rule::Item { .. }
             | Rule::Items { .. }
             | Rule::NextItem { .. }
             | Rule::AfterItem { .. } => None,
@@ -461,6 +464,7 @@ impl Rules for SchemaRules {
             Rule::Members { .. } => machine.members(rule.0, exprs),
             Rule::Call { shape } => Ok(machine.parameters(shape, exprs)?.0),
             Rule::Parameters { object, at } => machine.parameters_body(object, at, exprs),
+            Rule::Item { shape } => machine.item_in_marks(shape, exprs),
             Rule::Items { shape, alternative, count, depth } => {
                 machine.items(shape, alternative as usize, count as usize, depth, exprs)
             }
@@ -477,6 +481,7 @@ impl Rules for SchemaRules {
             Rule::Members { object, at, .. } => format!("object_{object}_{}", at.next),
             Rule::Call { shape } => format!("call_{}", shape.0),
             Rule::Parameters { object, at } => format!("parameters_{object}_{}", at.next),
+            Rule::Item { shape } => format!("item_{}", shape.0),
             Rule::Items { shape, count, .. } => format!("array_{}_{count}", shape.0),
             Rule::NextItem { array, at, .. } => format!("items_{array}_{}", at.count),
             Rule::AfterItem { array, at, .. } => format!("after_item_{array}_{}", at.count),

@@ -43,6 +43,8 @@ pub(crate) struct Schemas {
     progress: Vec<Progress>,
     /// What the schema at a place says, in terms of its assertions and other schemas.
     pub(crate) lowered: FxHashMap<TermId, TermId>,
+    /// What schemas say of values that are closed.
+    pub(crate) closings: FxHashMap<TermId, TermId>,
     /// One place for all schemas that say the same.
     by_content: Index,
     /// The first of them, and the resources that they stand in.
@@ -101,6 +103,7 @@ impl Schemas {
             shapes: Interner::default(),
             progress: Vec::new(),
             lowered: FxHashMap::default(),
+            closings: FxHashMap::default(),
             by_content: Index::default(),
             first_places: Vec::new(),
             lowering: Vec::new(),
@@ -154,13 +157,14 @@ impl Schemas {
         }
         let resource = self.sources.resource(place);
         let sources = &self.sources;
-        let hash = hash_of(&(sources.document(place).hash(place.node), resource, place.scope));
+        let content = sources.document(place).hash(place.node);
+        let hash = hash_of(&(content, resource, place.scope, place.is_closed));
         let is_same = |at: u32| {
             let (known, its) = self.first_places[at as usize];
             let document = sources.document(known);
             known == place
                 || (its == resource
-                    && known.scope == place.scope
+                    && (known.scope, known.is_closed) == (place.scope, place.is_closed)
                     && document.is_same(known.node, sources.document(place), place.node))
         };
         let first = if let Some(at) = self.by_content.find(hash, is_same) {

@@ -20,6 +20,16 @@ pub(crate) struct Place {
     pub(crate) document: u32,
     pub(crate) node: NodeId,
     pub(crate) scope: ScopeId,
+    /// Whether values have only the members and items that schemas describe; see
+    /// [`JsonSchemaOptions::closed`](crate::frontend::json_schema::JsonSchemaOptions::closed).
+    pub(crate) is_closed: bool,
+}
+
+impl Place {
+    /// The same, with whatever members and items.
+    pub(crate) fn open(self) -> Self {
+        Self { is_closed: false, ..self }
+    }
 }
 
 /// What dynamic references mean; see [`Scopes`](crate::frontend::json_schema::scopes::Scopes).

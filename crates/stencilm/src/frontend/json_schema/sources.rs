@@ -65,7 +65,12 @@ impl Sources {
     }
 
     pub(crate) fn root(&self) -> Place {
-        Place { document: 0, node: self.documents[0].document.root(), scope: OUTSIDE }
+        Place {
+            document: 0,
+            node: self.documents[0].document.root(),
+            scope: OUTSIDE,
+            is_closed: false,
+        }
     }
 
     /// The text of the main document.
@@ -149,7 +154,7 @@ impl Sources {
             return Err(self.error(message, from));
         };
         let document = self.resources.get(resource).document;
-        Ok(Place { document, node, scope: from.scope })
+        Ok(Place { document, node, scope: from.scope, is_closed: from.is_closed })
     }
 
     /// The resource with this URI; a document of the caller's is read when it is first named.
@@ -198,7 +203,7 @@ impl Sources {
             };
             node = child;
         }
-        self.adopt(Place { document: number, node, scope: OUTSIDE })?;
+        self.adopt(Place { document: number, node, scope: OUTSIDE, is_closed: false })?;
         Ok(Some(node))
     }
 
@@ -225,7 +230,7 @@ impl Sources {
 
     fn unknown_vocabulary(&self, unknown: &UnknownVocabulary, document: u32) -> Error {
         let feature = format!("the vocabulary `{}`", unknown.name);
-        let place = Place { document, node: unknown.schema, scope: OUTSIDE };
+        let place = Place { document, node: unknown.schema, scope: OUTSIDE, is_closed: false };
         let node = self.document(place).find(place.node, "$schema").unwrap_or(place.node);
         Error::unsupported(feature, self.location(Place { node, ..place }))
     }

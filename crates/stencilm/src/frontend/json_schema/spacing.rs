@@ -10,7 +10,7 @@ impl Whitespace {
     /// # Errors
     /// They are not.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let Self::Separators { item, key } = self else {
+        let (Self::Separators { item, key } | Self::Lines { item, key, .. }) = self else {
             return Ok(());
         };
         for (text, mark) in [(item, ","), (key, ":")] {
@@ -31,7 +31,7 @@ impl Whitespace {
                 let space = exprs.byte_set(&space);
                 exprs.repeat(space, 0, *cap)
             }
-            Self::Compact | Self::Separators { .. } | Self::Indent(_) => exprs.empty(),
+            Self::Compact | Self::Separators { .. } | Self::Lines { .. } => exprs.empty(),
         }
     }
 
@@ -39,7 +39,7 @@ impl Whitespace {
     pub(crate) fn begin(&self, exprs: &mut Exprs, depth: u32) -> ExprId {
         match self {
             Self::Any { .. } | Self::Compact | Self::Separators { .. } => exprs.empty(),
-            Self::Indent(width) => new_line(exprs, *width, depth + 1),
+            Self::Lines { width, .. } => new_line(exprs, *width, depth + 1),
         }
     }
 
@@ -53,8 +53,10 @@ impl Whitespace {
     /// The comma (after `lead`).
     pub(crate) fn until_comma(&self, exprs: &mut Exprs) -> ExprId {
         match self {
-            Self::Any { .. } | Self::Compact | Self::Indent(_) => exprs.bytes(b","),
-            Self::Separators { item, .. } => exprs.bytes(around_comma(item).0.as_bytes()),
+            Self::Any { .. } | Self::Compact => exprs.bytes(b","),
+            Self::Separators { item, .. } | Self::Lines { item, .. } => {
+                exprs.bytes(around_comma(item).0.as_bytes())
+            }
         }
     }
 
@@ -64,7 +66,11 @@ impl Whitespace {
             Self::Any { .. } => self.lead(exprs),
             Self::Compact => exprs.empty(),
             Self::Separators { item, .. } => exprs.bytes(around_comma(item).1.as_bytes()),
-            Self::Indent(width) => new_line(exprs, *width, depth + 1),
+            Self::Lines { width, item, .. } => {
+                let space = exprs.bytes(around_comma(item).1.as_bytes());
+                let line = new_line(exprs, *width, depth + 1);
+                exprs.seq2(space, line)
+            }
         }
     }
 
@@ -72,7 +78,7 @@ impl Whitespace {
     pub(crate) fn end(&self, exprs: &mut Exprs, depth: u32) -> ExprId {
         match self {
             Self::Any { .. } | Self::Compact | Self::Separators { .. } => exprs.empty(),
-            Self::Indent(width) => new_line(exprs, *width, depth),
+            Self::Lines { width, .. } => new_line(exprs, *width, depth),
         }
     }
 
@@ -85,8 +91,7 @@ impl Whitespace {
                 exprs.seq(&[space, colon, space])
             }
             Self::Compact => exprs.bytes(b":"),
-            Self::Separators { key, .. } => exprs.bytes(key.as_bytes()),
-            Self::Indent(_) => exprs.bytes(b": "),
+            Self::Separators { key, .. } | Self::Lines { key, .. } => exprs.bytes(key.as_bytes()),
         }
     }
 
@@ -94,7 +99,7 @@ impl Whitespace {
     pub(crate) fn inside(&self, depth: u32) -> u32 {
         match self {
             Self::Any { .. } | Self::Compact | Self::Separators { .. } => 0,
-            Self::Indent(_) => depth + 1,
+            Self::Lines { .. } => depth + 1,
         }
     }
 }

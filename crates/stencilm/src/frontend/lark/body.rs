@@ -193,8 +193,11 @@ impl Parser<'_> {
         if self.peek() != TokenKind::String {
             return Err(self.unexpected("the last character of the range, as in `\"a\"..\"z\"`,"));
         }
+        if ignores_case || self.written().ends_with('i') {
+            return Err(Error::syntax("the ends of a range have no flag `i`", offset));
+        }
         let written = self.next();
-        let last = unescape(written.trim_end_matches('i').trim_matches('"'), end_at + 1);
+        let last = unescape(written.trim_matches('"'), end_at + 1);
         let (Some(low), Some(high)) = (single(&text), single(&last?)) else {
             let message = "a range goes from one character to another, as `\"a\"..\"z\"`";
             return Err(Error::syntax(message, offset));

@@ -185,6 +185,10 @@ impl<'a> Parser<'a> {
         }
         let mut attributes = Attributes::default();
         if self.peek() == TokenKind::Mark(b'[') {
+            if name.is_terminal() {
+                let message = "attributes are for rules, and this is a terminal";
+                return Err(Error::syntax(message, self.offset()));
+            }
             attributes = self.attributes()?;
         }
         let mut priority = 0;
@@ -224,8 +228,17 @@ impl<'a> Parser<'a> {
             let has_value = self.take(b'=');
             match key {
                 "lazy" if !has_value => attributes.is_lazy = true,
+                "stop" | "suffix" if attributes.end.is_some() => {
+                    return Err(Error::syntax("a rule has one `stop` or one `suffix`", offset));
+                }
                 "stop" | "suffix" if has_value => {
-                    attributes.end = Some(self.ending()?);
+                    let end = self.ending()?;
+                    let is_empty =
+                        matches!(&self.tree.nodes[end], Node::Literal(text, _) if text.is_empty());
+                    if is_empty && key == "suffix" {
+                        return Err(Error::syntax("an empty `suffix`: write `lazy`", offset));
+                    }
+                    attributes.end = Some(end);
                     attributes.hides_end = key == "stop";
                 }
                 "lazy" | "stop" | "suffix" => {

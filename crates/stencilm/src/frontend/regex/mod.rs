@@ -63,6 +63,8 @@ pub struct RegexOptions {
     pub verbose: bool,
     /// `\p{…}` is a class in Python too, as in its package `regex`.
     pub properties: bool,
+    /// `(?P<name>…)` is a named group in ECMA-262 too, as in XGrammar's macro.
+    pub names_with_p: bool,
 }
 
 impl RegexOptions {

@@ -10,11 +10,18 @@ pub(crate) struct Fields<'d> {
     pub(crate) node: NodeId,
 }
 
-/// A text or a special token.
+/// A text or a token.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mark<'d> {
     Text(&'d str),
-    Token(&'d str),
+    Token(Token<'d>),
+}
+
+/// A token: a special one by its name, or any by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token<'d> {
+    Named(&'d str),
+    Number(u32),
 }
 
 impl<'d> Fields<'d> {
@@ -117,20 +124,18 @@ impl<'d> Fields<'d> {
         })
     }
 
-    /// A special token; see [`token_name`](Self::token_name).
-    pub(crate) fn token(&self, node: NodeId) -> Result<&'d str, Error> {
-        match self.document.get(node) {
-            Node::String(run) => Ok(self.document.text(run)),
-            Node::Number(run) if self.document.text(run).parse::<u32>().is_ok() => {
-                let feature = "a token by its number (give the name of a special token)";
-                Err(Error::unsupported(feature, Location::Pointer(self.document.pointer(node))))
-            }
-            _ => Err(wrong(self.document, node, "a token is a name or a number")),
-        }
+    /// A token by its name or its number.
+    pub(crate) fn token(&self, node: NodeId) -> Result<Token<'d>, Error> {
+        let found = match self.document.get(node) {
+            Node::String(run) => Some(Token::Named(self.document.text(run))),
+            Node::Number(run) => self.document.text(run).parse().ok().map(Token::Number),
+            _ => None,
+        };
+        found.ok_or_else(|| wrong(self.document, node, "a token is a name or a number"))
     }
 
-    /// The special tokens of a list; none if it is not there.
-    pub(crate) fn tokens(&self, name: &str) -> Result<Vec<&'d str>, Error> {
+    /// The tokens of a list; none if it is not there.
+    pub(crate) fn tokens(&self, name: &str) -> Result<Vec<Token<'d>>, Error> {
         let Some(node) = self.find(name) else {
             return Ok(Vec::new());
         };

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::error::Error;
 use crate::frontend::json_schema::{Document, JsonSchemaOptions, KeyOrder, NodeId, Whitespace};
 use crate::frontend::tags::Normal;
-use crate::frontend::tags::fields::{Fields, Mark, list, text, wrong};
+use crate::frontend::tags::fields::{Fields, Mark, Token, list, text, wrong};
 use crate::frontend::tags::free::{early, free, tree};
 use crate::grammar::{ExprId, Exprs, RuleId, RuleSet, UNBOUNDED};
 use crate::limits::Budget;
@@ -20,6 +20,8 @@ pub(crate) struct Ends<'e> {
     pub(crate) all: &'e [&'e str],
     /// Those that come behind the content.
     pub(crate) next: &'e [&'e str],
+    /// The token that does.
+    pub(crate) token: Option<Token<'e>>,
 }
 
 #[derive(Debug)]
@@ -124,7 +126,7 @@ impl<'a> Lowering<'a> {
             return Err(fields.wrong("its type is `structural_tag`"));
         }
         fields.only("structural_tag", &["type", "format"])?;
-        Ok(self.format(fields.need("format")?, Ends { all: &[], next: &[] }, 0)?.expr)
+        Ok(self.format(fields.need("format")?, Ends { all: &[], next: &[], token: None }, 0)?.expr)
     }
 
     fn check(&mut self, node: NodeId, depth: usize) -> Result<(), Error> {
@@ -176,6 +178,8 @@ impl<'a> Lowering<'a> {
             "tags_with_separator" => self.tags_with_separator(fields, depth),
             "dispatch" => self.dispatch(fields, ends, depth),
             "token" => self.token(fields),
+            "exclude_token" => self.exclude_token(fields, ends),
+            "any_tokens" => self.any_tokens(fields, ends),
             "token_triggered_tags" => self.token_triggered_tags(fields, ends, depth),
             "token_dispatch" => self.token_dispatch(fields, ends, depth),
             "optional" => self.repeated(fields, (0, 1), ends, depth),
@@ -185,16 +189,19 @@ impl<'a> Lowering<'a> {
                 let counts = counts(fields)?;
                 self.repeated(fields, counts, ends, depth)
             }
-            _ => Err(fields.refused(format!("the format `{kind}`"))),
+            _ => Err(fields.wrong(format!("there is no format of the type `{kind}`"))),
         }
     }
 
     fn any_text(&mut self, fields: Fields<'_>, ends: Ends<'_>) -> Result<Lowered, Error> {
         let excludes = fields.marks("excludes")?;
-        if fields.count("max_tokens", 0)?.is_some() {
-            return Err(fields.refused("`max_tokens`"));
+        let mut most = fields.count("max_chars", 0)?.and_then(|most| u32::try_from(most).ok());
+        match fields.count("max_tokens", 0)? {
+            None => {}
+            // No token is no text.
+            Some(0) => most = Some(0),
+            Some(_) => return Err(fields.refused("`max_tokens`")),
         }
-        let most = fields.count("max_chars", 0)?.and_then(|most| u32::try_from(most).ok());
         let marks: Vec<&str> = excludes.iter().chain(ends.all).copied().collect();
         let expr = free(&mut self.rules.exprs, &marks, ends.next, most);
         Ok(Lowered { expr, is_open: excludes.is_empty() })
@@ -243,7 +250,7 @@ impl<'a> Lowering<'a> {
         let tag = self.tag_parts(fields.node, depth)?;
         let begin = match tag.begin {
             Mark::Text(text) => self.rules.exprs.bytes(text.as_bytes()),
-            Mark::Token(name) => self.rules.exprs.token(name),
+            Mark::Token(token) => self.token_expr(token),
         };
         Ok(Lowered::closed(self.rules.exprs.seq2(begin, tag.rest)))
     }
@@ -277,11 +284,12 @@ impl<'a> Lowering<'a> {
         let is_same = ends.iter().all(|end| early(&ends, &[end]).is_empty());
         let mut content = Vec::with_capacity(end.len());
         for mark in &end {
-            let next = match mark {
-                Mark::Text(text) if !text.is_empty() => std::slice::from_ref(text),
-                Mark::Text(_) | Mark::Token(_) => &[],
+            let (next, token): (&[&str], _) = match mark {
+                Mark::Text(text) if !text.is_empty() => (std::slice::from_ref(text), None),
+                Mark::Text(_) => (&[], None),
+                Mark::Token(token) => (&[], Some(*token)),
             };
-            let ends = Ends { all: &ends, next: if is_same { &ends } else { next } };
+            let ends = Ends { all: &ends, next: if is_same { &ends } else { next }, token };
             let made = match content.first() {
                 Some(&made) if is_same => made,
                 _ => self.format(node, ends, depth)?,
@@ -291,15 +299,15 @@ impl<'a> Lowering<'a> {
             }
             content.push(made);
         }
-        let exprs = &mut self.rules.exprs;
         let mut ways = Vec::with_capacity(end.len());
         for (mark, content) in end.iter().zip(&content) {
             let end = match mark {
-                Mark::Text(text) => exprs.bytes(text.as_bytes()),
-                Mark::Token(name) => exprs.token(name),
+                Mark::Text(text) => self.rules.exprs.bytes(text.as_bytes()),
+                Mark::Token(token) => self.token_expr(*token),
             };
             ways.push((content.expr, end));
         }
+        let exprs = &mut self.rules.exprs;
         // What all have in common stands once.
         let rest = if is_same && let Some(&(content, _)) = ways.first() {
             let ends: Vec<ExprId> = ways.iter().map(|way| way.1).collect();
@@ -445,7 +453,7 @@ const FORMATS: &[(&str, &[&str])] = &[
     ),
     ("qwen_xml_parameter", &["type", "json_schema"]),
     ("regex", &["type", "pattern", "excludes"]),
-    ("grammar", &["type", "grammar"]),
+    ("grammar", &["type", "grammar", "syntax"]),
     ("any_text", &["type", "excludes", "max_tokens", "max_chars"]),
     ("sequence", &["type", "elements"]),
     ("or", &["type", "elements"]),

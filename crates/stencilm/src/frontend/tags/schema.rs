@@ -3,6 +3,7 @@
 use crate::error::{Error, Location};
 use crate::frontend::ebnf;
 use crate::frontend::json_schema::{self, JsonSchemaOptions, KeyOrder, Node, Whitespace};
+use crate::frontend::lark;
 use crate::frontend::regex::{self, Mode, RegexOptions};
 use crate::frontend::tags::fields::Fields;
 use crate::frontend::tags::lower::Lowering;
@@ -70,8 +71,12 @@ impl Lowering<'_> {
     pub(crate) fn grammar(&mut self, fields: Fields<'_>) -> Result<ExprId, Error> {
         let text = fields.text("grammar")?;
         let place = fields.document.pointer(fields.need("grammar")?);
-        let made = ebnf::parse(text, "root", self.budget)
-            .and_then(|rules| (self.normal)(rules, self.budget));
+        let read = match fields.find("syntax").map_or(Ok("ebnf"), |_| fields.text("syntax"))? {
+            "ebnf" => ebnf::parse(text, "root", self.budget),
+            "lark" => lark::parse(text, "start", lark::Meaning::Cfg, self.budget),
+            _ => return Err(fields.wrong("`syntax` is `ebnf` or `lark`")),
+        };
+        let made = read.and_then(|rules| (self.normal)(rules, self.budget));
         let grammar = made.map_err(|error| inside(error, &place))?;
         self.rules.supply(&grammar).map_err(|error| inside(error, &place))
     }

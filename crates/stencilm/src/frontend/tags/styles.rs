@@ -1,6 +1,6 @@
 //! How models write the arguments of a call: the marks around names and values.
 
-use crate::frontend::json_schema::Parameters;
+use crate::frontend::json_schema::{Nested, Parameters};
 
 /// The marks of a style: before a name, before a string, before any other value, and the end.
 const STYLES: &[(&str, [&str; 4])] = &[
@@ -34,6 +34,8 @@ pub(crate) fn style(name: &str, excludes: &[&str]) -> Option<Parameters> {
             end: "<|close|>argument<|sep|>".to_owned(),
             excludes,
             escapes_names: true,
+            before_integer: Some("\" type=\"integer\"<|sep|>".to_owned()),
+            nested: None,
         });
     }
     let &(_, [before_name, before_string, before_json, end]) =
@@ -45,5 +47,11 @@ pub(crate) fn style(name: &str, excludes: &[&str]) -> Option<Parameters> {
         end: end.to_owned(),
         excludes,
         escapes_names: false,
+        before_integer: None,
+        nested: (name == "cohere_xml").then(|| Nested {
+            before_members: "\" type=\"dict\">".to_owned(),
+            before_items: "\" type=\"list\">".to_owned(),
+            before_item: "<cofl:value".to_owned(),
+        }),
     })
 }

@@ -1,0 +1,1 @@
+"""Adapters for libraries, as XGrammar has them."""
