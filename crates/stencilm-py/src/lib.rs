@@ -2,11 +2,13 @@
 
 #![deny(unsafe_code)]
 
+mod batches;
 mod buffers;
 mod convert;
 mod grammar;
 mod json_text;
 mod matcher;
+mod threads;
 mod vocabulary;
 
 use mimalloc::MiMalloc;
@@ -26,7 +28,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<matcher::Store>()?;
     module.add_class::<matcher::CompiledGrammar>()?;
     module.add_class::<matcher::Matcher>()?;
-    module.add_function(wrap_pyfunction!(matcher::fill_masks, module)?)?;
+    module.add_function(wrap_pyfunction!(batches::fill_masks, module)?)?;
+    module.add_function(wrap_pyfunction!(batches::accept_tokens, module)?)?;
     module.add_function(wrap_pyfunction!(json_text::json_text, module)?)?;
     Ok(())
 }
