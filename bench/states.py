@@ -1,8 +1,11 @@
-"""First masks, cold masks and warm masks of some states that engines find hard, in microseconds.
+"""Thirty states that engines find hard: first masks, cold masks and warm masks, beside peers.
 
-    python bench/states.py TOKENIZER [--repeat 5] [--peer llguidance]
+    python bench/states.py TOKENIZER [--repeat 5] [--engines stencilm llguidance]
 
-Every state is looked at with a store that is empty (cold) and again (warm); medians are printed.
+*First* is from the text of the grammar to its first mask. *Cold* is the first mask of a grammar in
+the state named, with nothing kept from other grammars; *warm* the same mask again in a second text.
+Medians, in microseconds. A state that an engine refuses or does not reach within a minute has a
+dash, and the reason stands below.
 """
 
 from __future__ import annotations
@@ -13,72 +16,179 @@ import statistics
 import time
 from typing import Any
 
+import alone
+import engines
+import results
+
 import stencilm
 
-STATES: dict[str, tuple[Any, str]] = {
-    "start of an object": ({"type": "object", "properties": {"name": {"type": "string"}}}, ""),
-    "inside of a string": ({"type": "string"}, '"a'),
-    "string of at most 40": ({"type": "string", "maxLength": 40}, '"a'),
-    "string of exactly 5": ({"type": "string", "minLength": 5, "maxLength": 5}, '"a'),
-    "any JSON": (True, ""),
-    "in any JSON": (True, '{"a": [1, {"b": '),
-    "integer": ({"type": "integer"}, "1"),
-    "number in a range": ({"type": "number", "minimum": 0, "maximum": 100}, "1"),
-    "date": ({"type": "string", "format": "date"}, '"2026-1'),
-    "e-mail": ({"type": "string", "format": "email"}, '"john.d'),
-    "uuid": ({"type": "string", "format": "uuid"}, '"0aF'),
-    "uri": ({"type": "string", "format": "uri"}, '"https://a'),
-    "pattern ^[A-Z][a-z]*$": ({"type": "string", "pattern": "^[A-Z][a-z]*$"}, '"Ab'),
-    r"pattern ^[\w .-]{1,64}$": ({"type": "string", "pattern": r"^[\w .-]{1,64}$"}, '"a'),
-    r"pattern ^\p{L}{1,64}$": ({"type": "string", "pattern": r"^\p{L}{1,64}$"}, '"a'),
-    "pattern and length": (
-        {"type": "string", "pattern": r"^\S+(\s\S+)*$", "maxLength": 90},
-        '"a b',
+SECONDS = 60
+
+
+def text(**schema: Any) -> tuple[str, Any]:
+    return "json_schema", {"type": "string", **schema}
+
+
+def shape(number: int) -> dict[str, Any]:
+    """One of many, told apart by what `kind` says at the end."""
+    names = [f"{letter}{number % 7}" for letter in "abcdefgh"[: 2 + number % 6]]
+    properties: dict[str, Any] = {
+        name: {"type": ["string", "integer"][number % 2]} for name in names
+    }
+    properties["kind"] = {"const": f"kind {number}"}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*names, "kind"],
+        "additionalProperties": False,
+    }
+
+
+STATES: dict[str, tuple[tuple[str, Any], str]] = {
+    "inside of a string": (text(), '"a'),
+    "string of at most 40": (text(maxLength=40), '"a'),
+    "string of at most 100,000": (text(maxLength=100_000), '"a'),
+    "string of 10 to 20": (text(minLength=10, maxLength=20), '"abc'),
+    "string of exactly 5": (text(minLength=5, maxLength=5), '"a'),
+    r"^[\w .-]{1,64}$": (text(pattern=r"^[\w .-]{1,64}$"), '"a'),
+    r"^\p{L}{1,64}$": (text(pattern=r"^\p{L}{1,64}$"), '"a'),
+    "^[A-Z][a-z]*$": (text(pattern="^[A-Z][a-z]*$"), '"Ab'),
+    "^[a-z0-9-]+$": (text(pattern="^[a-z0-9-]+$"), '"ab-'),
+    "^[^x]*$": (text(pattern="^[^x]*$"), '"ab'),
+    "^[^<>&]{0,500}$": (text(pattern="^[^<>&]{0,500}$"), '"ab'),
+    r"^\d+$": (text(pattern=r"^\d+$"), '"12'),
+    r"^\d{3}-\d{4}$": (text(pattern=r"^\d{3}-\d{4}$"), '"12'),
+    "^[0-9a-f]{32}$": (text(pattern="^[0-9a-f]{32}$"), '"0a'),
+    "^[A-Za-z0-9+/]*={0,2}$": (text(pattern="^[A-Za-z0-9+/]*={0,2}$"), '"aGk'),
+    r"^\S+(\s\S+)*$ of at most 90": (text(pattern=r"^\S+(\s\S+)*$", maxLength=90), '"a b'),
+    "^[A-Z]{2,4} .*$": (text(pattern="^[A-Z]{2,4} .*$"), '"AB c'),
+    "e-mail": (text(format="email"), '"john.d'),
+    "URI": (text(format="uri"), '"https://a'),
+    "date and time": (text(format="date-time"), '"2026-11-30T1'),
+    "UUID": (text(format="uuid"), '"0aF'),
+    "integer": (("json_schema", {"type": "integer"}), "1"),
+    "number between 0 and 100": (
+        ("json_schema", {"type": "number", "minimum": 0, "maximum": 100}),
+        "1",
     ),
-    "enum of 2,000": ({"enum": [f"value number {n * n}" for n in range(2_000)]}, '"value '),
+    "enum of 2,000": (
+        ("json_schema", {"enum": [f"value number {n * n}" for n in range(2_000)]}),
+        '"value ',
+    ),
+    "enum of 100,000": (
+        ("json_schema", {"enum": [f"item {n:x} of {n % 97}" for n in range(100_000)]}),
+        '"item 1',
+    ),
+    "union of 300 shapes": (("json_schema", {"anyOf": [shape(n) for n in range(300)]}), '{"'),
     "1,000 optional names": (
-        {"properties": {f"name_{n}": {"type": "integer"} for n in range(1_000)}},
+        (
+            "json_schema",
+            {"properties": {f"name_{n}": {"type": "integer"} for n in range(1_000)}},
+        ),
         '{"name_1',
     ),
+    "in any JSON": (("json_schema", True), '{"a": [1, {"b": '),
+    "free text until a tag": (
+        (
+            "structural_tag",
+            {
+                "type": "structural_tag",
+                "format": {
+                    "type": "triggered_tags",
+                    "triggers": ["<call>"],
+                    "tags": [
+                        {
+                            "type": "tag",
+                            "begin": "<call>",
+                            "content": {"type": "json_schema", "json_schema": {"type": "integer"}},
+                            "end": "</call>",
+                        }
+                    ],
+                },
+            },
+        ),
+        "I think <",
+    ),
+    "words of letters, no JSON": (("regex", "([a-z]+ )*[a-z]+"), "some wor"),
 }
 
 
-def measure(vocabulary: stencilm.Vocabulary, schema: Any, text: str) -> tuple[float, float, float]:
-    """First mask (compile included), cold mask after `text`, warm mask: microseconds."""
+def measure(
+    engine: engines.Engine, grammar: tuple[str, Any], tokens: list[int], repeat: int
+) -> dict[str, float]:
+    """Medians of first, cold and warm masks, in microseconds."""
     clock = time.perf_counter_ns
-    mask = stencilm.allocate_mask(1, vocabulary.size)
-    vocabulary.renew_store()
-    compiler = stencilm.Compiler(vocabulary, cache_entries=0)
+    runs: list[tuple[int, int, int]] = []
+    for _ in range(repeat):
+        engine.forget()
+        began = clock()
+        engine.compile(*grammar)
+        engine.begin()
+        engine.fill()
+        first = clock() - began
+        cold = walked(engine, tokens, clock)
+        engine.begin()
+        runs.append((first, cold, walked(engine, tokens, clock)))
+        if first > 2e9:
+            break
+    first, cold, warm = (statistics.median(column) / 1e3 for column in zip(*runs, strict=True))
+    return {"first": first, "cold": cold, "warm": warm}
+
+
+def walked(engine: engines.Engine, tokens: list[int], clock: Any) -> int:
+    """Nanoseconds for the mask after some tokens, asked for there and not before."""
+    for token in tokens:
+        if not engine.accept(token):
+            raise ValueError("the text is refused")
     began = clock()
-    compiled = compiler.compile(stencilm.Grammar.from_json_schema(json.dumps(schema)))
-    matcher = compiled.matcher()
-    matcher.fill_mask(mask)
-    first = clock() - began
-    if not matcher.accept_bytes(text.encode()) and text:
-        raise ValueError(f"{text!r} is refused")
-    began = clock()
-    matcher.fill_mask(mask)
-    cold = clock() - began
-    again = compiled.matcher()
-    if text:
-        again.accept_bytes(text.encode())
-    began = clock()
-    again.fill_mask(mask)
-    return first / 1e3, cold / 1e3, (clock() - began) / 1e3
+    engine.fill()
+    return int(clock() - began)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tokenizer")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--engines", nargs="*", default=engines.installed())
+    parser.add_argument("--only")
     arguments = parser.parse_args()
+    if arguments.only is None:
+        show(arguments)
+        return
     vocabulary = stencilm.Vocabulary.load(arguments.tokenizer)
-    print(f"{vocabulary.size} tokens; medians of {arguments.repeat}, µs")
-    print(f"{'state':26} {'first mask':>11} {'cold':>9} {'warm':>7}")
-    for name, (schema, text) in STATES.items():
-        runs = [measure(vocabulary, schema, text) for _ in range(arguments.repeat)]
-        first, cold, warm = (statistics.median(column) for column in zip(*runs, strict=True))
-        print(f"{name:26} {first:11.1f} {cold:9.1f} {warm:7.2f}")
+    engine = engines.ENGINES[arguments.only](vocabulary)
+    found = {}
+    for name, (grammar, begin) in STATES.items():
+        tokens = engines.tokens_of(vocabulary, begin.encode())
+        found[name] = alone.within(
+            SECONDS, lambda g=grammar, t=tokens: measure(engine, g, t, arguments.repeat)
+        )
+    print(json.dumps(found))
+
+
+def show(arguments: argparse.Namespace) -> None:
+    options = [arguments.tokenizer, "--repeat", str(arguments.repeat)]
+    found = alone.each_engine(__file__, arguments.engines, options)
+    names = list(found)
+    columns = ["state", *(f"{name} {what}" for what in ("first", "cold", "warm") for name in names)]
+    rows = []
+    for state in STATES:
+        row: list[Any] = [f"`{state}`" if state.startswith("^") else state]
+        for what in ("first", "cold", "warm"):
+            for name in names:
+                run = found[name][state]
+                row.append(run[what] if isinstance(run, dict) else None)
+        rows.append(row)
+    text = f"Microseconds, medians of {arguments.repeat}.\n\n" + results.table(columns, rows)
+    reasons = [
+        f"- {name}, {state}: {run}"
+        for name in names
+        for state, run in found[name].items()
+        if not isinstance(run, dict)
+    ]
+    if reasons:
+        text += "\nNo figure:\n\n" + "\n".join(reasons) + "\n"
+    results.save("states", results.surroundings(arguments.tokenizer, names), found, text)
 
 
 if __name__ == "__main__":

@@ -284,7 +284,7 @@ def test_memory_stays_bounded_whatever_streams_through(many_kit: Kit) -> None:
         assert vocabulary.store.usage()[1] <= limit
         if number % 250 == 0:
             kept.append((grammar, matcher, matcher.fork()))
-    entries, size, _, misses, generations = vocabulary.store.usage()
+    entries, size, _, misses, generations, _ = vocabulary.store.usage()
     assert generations >= 2
     assert 0 < size <= limit
     assert 0 < entries <= misses
@@ -326,7 +326,7 @@ def test_a_new_store(many_kit: Kit) -> None:
     row = many_kit.mask(before)
     assert vocabulary.store.usage()[1] > 0
     vocabulary.renew_store()
-    assert vocabulary.store.usage() == (0, 0, 0, 0, 0)
+    assert vocabulary.store.usage() == (0, 0, 0, 0, 0, 0)
     assert before.accept(97)
     after = many_kit.matcher("[a-z]+ [0-9]*")
     np.testing.assert_array_equal(many_kit.mask(after), row)

@@ -19,17 +19,12 @@ PACKAGE = Path(stencilm.__file__).parent
 RUST_LIMITS = Path(__file__).parents[1] / "crates" / "stencilm" / "src" / "limits.rs"
 
 OWNERS = {
-<<<<<<< HEAD
     "torch": [
         *("integrations/torch.py", "integrations/transformers.py", "integrations/triton.py"),
-        *("integrations/sglang.py", "integrations/vllm.py"),
+        *("integrations/sglang.py", "integrations/vllm.py", "compat/xgrammar/"),
     ],
     "triton": ["integrations/triton.py"],
-    "transformers": ["integrations/transformers.py"],
-=======
-    "torch": ["integrations/torch.py", "integrations/transformers.py", "compat/xgrammar/"],
     "transformers": ["integrations/transformers.py", "compat/xgrammar/contrib/hf.py"],
->>>>>>> e794c5cc27dc038367d90832e09693686f8fd08d
     "openvino": ["integrations/openvino.py"],
     "openvino_genai": ["integrations/openvino.py"],
     "llama_cpp": ["integrations/llama_cpp.py"],
@@ -43,13 +38,9 @@ OWNERS = {
     "sentencepiece": [],
     "mistral_common": [],
     "gguf": [],
-<<<<<<< HEAD
-    "pydantic": ["_inputs.py", "integrations/vllm.py"],
+    "pydantic": ["_inputs.py", "integrations/vllm.py", "compat/"],
     "sglang": ["integrations/sglang.py"],
     "vllm": ["integrations/vllm.py"],
-=======
-    "pydantic": ["_inputs.py", "compat/"],
->>>>>>> e794c5cc27dc038367d90832e09693686f8fd08d
     "huggingface_hub": [],
 }
 """Which files may import a heavy library; those without one know its objects by their methods."""

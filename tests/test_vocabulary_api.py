@@ -155,11 +155,11 @@ def test_grammars_share_the_store_of_their_vocabulary(many_kit: Kit) -> None:
     vocabulary = Vocabulary.restore(many_kit.vocabulary.to_bytes())
     assert vocabulary.store.usage()[0] > 0, "what nearly every schema needs is there"
     vocabulary.renew_store()
-    assert vocabulary.store.usage() == (0, 0, 0, 0, 0)
+    assert vocabulary.store.usage() == (0, 0, 0, 0, 0, 0)
     Compiler(vocabulary).compile(Grammar.from_regex("[a-z]* ")).matcher().fill_mask(
         allocate_mask(1, vocabulary.size)
     )
-    entries, size, _, misses, _ = vocabulary.store.usage()
+    entries, size, _, misses, _, _ = vocabulary.store.usage()
     assert entries > 0
     assert size > 0
     assert misses > 0

@@ -11,8 +11,9 @@ True
 [98, 256]
 """
 
+from stencilm._cache import CacheUse
 from stencilm._compiler import CompiledGrammar, Compiler, Matcher
-from stencilm._core import Cancel, fill_masks
+from stencilm._core import Cancel, accept_tokens, fill_masks
 from stencilm._exceptions import (
     Cancelled,
     GrammarError,
@@ -37,6 +38,7 @@ from stencilm._vocabulary import Vocabulary
 __version__ = "0.1.0"
 
 __all__ = [
+    "CacheUse",
     "Cancel",
     "Cancelled",
     "CompiledGrammar",
@@ -57,6 +59,7 @@ __all__ = [
     "UnsupportedError",
     "Vocabulary",
     "VocabularyError",
+    "accept_tokens",
     "allocate_mask",
     "allowed_ids",
     "apply_mask",

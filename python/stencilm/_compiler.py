@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from stencilm import _core
+from stencilm._cache import Cache, CacheUse
 from stencilm._limits import Limits
 
 if TYPE_CHECKING:
@@ -16,6 +15,9 @@ if TYPE_CHECKING:
     from stencilm._vocabulary import Vocabulary
 
 __all__ = ["CompiledGrammar", "Compiler"]
+
+_GRAMMAR_BYTES = 20_000
+_BYTES_A_CHARACTER = 20
 
 CompiledGrammar = _core.CompiledGrammar
 Matcher = _core.Matcher
@@ -51,10 +53,9 @@ class Compiler:
         self.vocabulary = vocabulary
         self.limits = limits or Limits()
         self._core_limits = None if limits is None else limits._core
-        self._cache_entries = cache_entries
-        self._cache_bytes = cache_bytes
-        self._cache: OrderedDict[tuple[str, str, str], CompiledGrammar] = OrderedDict()
-        self._lock = threading.Lock()
+        self._cache: Cache[tuple[CompiledGrammar, int]] | None = None
+        if cache_entries > 0:
+            self._cache = Cache(cache_entries, cache_bytes, _size)
 
     def compile(self, grammar: Grammar) -> CompiledGrammar:
         """The grammar for this vocabulary; the same object again for the same source.
@@ -64,20 +65,13 @@ class Compiler:
             VocabularyError: The grammar names a special token that the vocabulary lacks.
             LimitError: A field of the limits was reached.
         """
-        if self._cache_entries == 0:
+        if self._cache is None:
             return self._make(grammar)
         key = grammar.key
-        with self._lock:
-            found = self._cache.get(key)
-            if found is not None:
-                self._cache.move_to_end(key)
-                return found
-        made = self._make(grammar)
-        with self._lock:
-            made = self._cache.setdefault(key, made)
-            self._cache.move_to_end(key)
-            self._shrink()
-        return made
+        found = self._cache.get(key)
+        if found is None:
+            found = self._cache.add(key, (self._make(grammar), _weight(grammar)))
+        return found[0]
 
     async def compile_async(
         self, make: Callable[[_core.Cancel], Grammar], timeout: float | None = None
@@ -101,13 +95,25 @@ class Compiler:
 
     def cache_clear(self) -> None:
         """Forgets the compiled grammars; those in use stay alive."""
-        with self._lock:
+        if self._cache is not None:
             self._cache.clear()
 
     @property
     def cache_len(self) -> int:
         """Compiled grammars kept."""
-        return len(self._cache)
+        return 0 if self._cache is None else len(self._cache)
+
+    def cache_use(self) -> CacheUse:
+        """Entries and bytes kept, hits, misses and evictions.
+
+        >>> from stencilm import Grammar, Vocabulary
+        >>> compiler = Compiler(Vocabulary.from_tokens([b"a"]))
+        >>> for _ in range(4):
+        ...     _ = compiler.compile(Grammar.choice(["a"]))
+        >>> compiler.cache_use().hit_rate
+        0.75
+        """
+        return CacheUse(0, 0, 0, 0, 0) if self._cache is None else self._cache.use()
 
     @property
     def cache_memory(self) -> int:
@@ -121,11 +127,12 @@ class Compiler:
             grammar._core, vocabulary, vocabulary.store, self._core_limits, (grammar, self.limits)
         )
 
-    def _shrink(self) -> None:
-        while len(self._cache) > self._cache_entries:
-            self._cache.popitem(last=False)
-        # Tables grow after compiling, so all are asked, oldest first.
-        total = sum(kept.memory for kept in self._cache.values())
-        while total > self._cache_bytes and len(self._cache) > 1:
-            _, dropped = self._cache.popitem(last=False)
-            total -= dropped.memory
+
+def _size(kept: tuple[CompiledGrammar, int]) -> int:
+    compiled, weight = kept
+    return compiled.memory + weight
+
+
+def _weight(grammar: Grammar) -> int:
+    """About what a grammar takes before any text: its source, and what was read from it."""
+    return _GRAMMAR_BYTES + _BYTES_A_CHARACTER * len(grammar.source)

@@ -71,3 +71,56 @@ def test_matchers_write_into_tensors() -> None:
     matcher.fill_mask(mask, 1)
     stencilm.fill_masks([matcher, None], mask)
     assert allowed(mask, 256).nonzero().tolist() == [[r, t] for r in (0, 1) for t in (97, 98, 99)]
+
+
+def letters() -> stencilm.Matcher:
+    vocabulary = stencilm.Vocabulary.from_tokens([bytes([byte]) for byte in range(256)])
+    return stencilm.Compiler(vocabulary).compile(stencilm.Grammar.from_regex("[a-c]+")).matcher()
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_tensors_of_every_layout(again: bool) -> None:
+    """The first tensor of a process is read in another way than those after it."""
+    matcher = letters()
+    if again:
+        matcher.fill_mask(allocate_mask(1, 256))
+    expected = [97, 98, 99]
+    wide = torch.full((3, 20), -1, dtype=torch.int32)
+    flat = torch.full((8,), -1, dtype=torch.int32)
+    parameter = torch.nn.Parameter(torch.zeros((1, 8), dtype=torch.int32), requires_grad=False)
+    matcher.fill_mask(flat)
+    assert allowed(flat[None], 256).flatten().nonzero().flatten().tolist() == expected
+    matcher.fill_mask(parameter)
+    assert allowed(parameter, 256)[0].nonzero().flatten().tolist() == expected
+    for mask in (wide, wide[1:], wide[:, 4:], wide[::2], wide.clone()[:, :8]):
+        mask.fill_(-1)
+        matcher.fill_mask(mask, 1)
+        assert allowed(mask, 640)[1].nonzero().flatten().tolist() == expected
+        assert (mask[0] == -1).all()
+    assert (wide[2] == -1).sum() == 0
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_tensors_that_are_no_masks_are_refused(again: bool) -> None:
+    matcher = letters()
+    if again:
+        matcher.fill_mask(allocate_mask(1, 256))
+    whole = torch.full((4, 8), -1, dtype=torch.int32)
+    with pytest.raises(IndexError, match="row 4 of a mask with 4 rows"):
+        matcher.fill_mask(whole, 4)
+    with pytest.raises(ValueError, match="rows of 7 words, but the vocabulary needs 8"):
+        matcher.fill_mask(torch.zeros((1, 7), dtype=torch.int32))
+    with pytest.raises(ValueError, match="one or two dimensions"):
+        matcher.fill_mask(torch.zeros((1, 1, 8), dtype=torch.int32))
+    with pytest.raises(ValueError, match="next to each other"):
+        matcher.fill_mask(whole.T)
+    for dtype in (torch.int64, torch.float32, torch.int16, torch.bool):
+        with pytest.raises((BufferError, TypeError, ValueError)):
+            matcher.fill_mask(torch.zeros((1, 8), dtype=dtype))
+    for other in (
+        torch.zeros((1, 8), dtype=torch.int32, device="meta"),
+        torch.zeros((1, 8), dtype=torch.int32).to_sparse(),
+    ):
+        with pytest.raises(TypeError, match="CPU tensor"):
+            matcher.fill_mask(other)
+    assert (whole == -1).all()

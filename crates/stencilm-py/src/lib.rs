@@ -2,12 +2,14 @@
 
 #![deny(unsafe_code)]
 
+mod batches;
 mod buffers;
 mod convert;
 mod grammar;
 mod json_text;
 mod logits;
 mod matcher;
+mod threads;
 mod vocabulary;
 
 use mimalloc::MiMalloc;
@@ -27,7 +29,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<matcher::Store>()?;
     module.add_class::<matcher::CompiledGrammar>()?;
     module.add_class::<matcher::Matcher>()?;
-    module.add_function(wrap_pyfunction!(matcher::fill_masks, module)?)?;
+    module.add_function(wrap_pyfunction!(batches::fill_masks, module)?)?;
+    module.add_function(wrap_pyfunction!(batches::accept_tokens, module)?)?;
     module.add_function(wrap_pyfunction!(json_text::json_text, module)?)?;
     module.add_function(wrap_pyfunction!(logits::write_refused, module)?)?;
     Ok(())

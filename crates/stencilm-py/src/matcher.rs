@@ -2,19 +2,13 @@
 
 use std::sync::Arc;
 
-use pyo3::{
-    exceptions::PyValueError,
-    prelude::*,
-    types::{PyBytes, PyList},
-};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use stencilm::StoreUse;
 
-use crate::buffers::MaskBuffer;
+use crate::buffers::{MaskBuffer, write_row};
 use crate::convert::{Limits, guarded, guarded_apart};
 use crate::grammar::Grammar;
 use crate::vocabulary::Vocabulary;
-
-/// Fewer masks than this are not worth a thread.
-const PARALLEL_FROM: usize = 4;
 
 /// What all grammars of one vocabulary share.
 #[pyclass(frozen, module = "stencilm")]
@@ -28,10 +22,10 @@ impl Store {
         Self(Arc::new(stencilm::Store::new(limit)))
     }
 
-    /// `(entries, bytes, hits, misses, generations)`.
-    fn usage(&self) -> (usize, usize, u64, u64, u64) {
-        let usage = self.0.usage();
-        (usage.entries, usage.bytes, usage.hits, usage.misses, usage.generations)
+    /// `(entries, bytes, hits, misses, generations, evictions)`.
+    fn usage(&self) -> (usize, usize, u64, u64, u64, u64) {
+        let StoreUse { entries, bytes, hits, misses, generations, evictions } = self.0.usage();
+        (entries, bytes, hits, misses, generations, evictions)
     }
 }
 
@@ -88,8 +82,15 @@ impl CompiledGrammar {
 
     /// Bytes of its own tables.
     #[getter]
-    fn memory(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.core.size_in_bytes())
+    fn memory(&self) -> usize {
+        self.core.size_in_bytes()
+    }
+
+    /// What its tables hold: local results, those of them that other grammars had left in the store,
+    /// masks of states with one live alternative, and with several.
+    fn learnt(&self, py: Python<'_>) -> (usize, usize, usize, usize) {
+        let learnt = py.detach(|| self.core.learnt());
+        (learnt.locals, learnt.adopted, learnt.views, learnt.unions)
     }
 
     /// How often its tables were begun anew, the first time included.
@@ -102,13 +103,13 @@ impl CompiledGrammar {
 /// Where one sequence of tokens stands in a grammar.
 #[pyclass(module = "stencilm")]
 pub(crate) struct Matcher {
-    core: stencilm::Matcher,
+    pub(crate) core: stencilm::Matcher,
     compiled: Py<CompiledGrammar>,
 }
 
 impl Matcher {
     /// After a panic nothing that it may have left behind is used again.
-    fn checked<T>(&self, result: PyResult<T>, py: Python<'_>) -> PyResult<T> {
+    pub(crate) fn checked<T>(&self, result: PyResult<T>, py: Python<'_>) -> PyResult<T> {
         if let Err(error) = &result
             && error.get_type(py).name()?.to_cow()? == "InternalError"
         {
@@ -142,7 +143,28 @@ impl Matcher {
             let found = guarded_apart(py, || matcher.allowed());
             self.checked(found, py)?
         };
-        MaskBuffer::new(mask, words).write(row, &allowed)
+        write_row(mask, row, words, |row| allowed.write(row))
+    }
+
+    /// A key of what `fill_mask` would write: equal exactly where that is equal.
+    fn mask_key<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let key = if let Some(key) = self.core.known_mask_key() {
+            key
+        } else {
+            let matcher = &mut self.core;
+            let found = guarded_apart(py, || matcher.mask_key());
+            self.checked(found, py)?
+        };
+        Ok(PyBytes::new(py, &key))
+    }
+
+    /// What the mask here is put together from: ways down the stack, the most expressions that one
+    /// reads, and the tokens that the topmost leave open.
+    fn mask_parts(&mut self, py: Python<'_>) -> PyResult<(usize, usize, usize)> {
+        let matcher = &mut self.core;
+        let found = guarded_apart(py, || matcher.mask_parts());
+        let parts = self.checked(found, py)?;
+        Ok((parts.ways, parts.depth, parts.open_tokens))
     }
 
     /// Takes a token; False, and no change, if it may not come next.
@@ -258,10 +280,7 @@ impl Matcher {
             Ok((rows, accepted))
         });
         let (rows, accepted) = self.checked(filled, py)?;
-        let buffer = MaskBuffer::new(mask, words);
-        for (at, row) in rows.iter().enumerate() {
-            buffer.copy(first_row + at, row)?;
-        }
+        copy_rows(mask, first_row, words, &rows)?;
         Ok(accepted)
     }
 
@@ -287,10 +306,7 @@ impl Matcher {
             Ok((rows, reached))
         });
         let (rows, reached) = self.checked(filled, py)?;
-        let buffer = MaskBuffer::new(mask, words);
-        for (at, row) in rows.iter().enumerate() {
-            buffer.copy(first_row + at, row)?;
-        }
+        copy_rows(mask, first_row, words, &rows)?;
         Ok(reached)
     }
 
@@ -321,7 +337,7 @@ impl Matcher {
 }
 
 impl Matcher {
-    fn token(&self, py: Python<'_>, token: i64) -> PyResult<u32> {
+    pub(crate) fn token(&self, py: Python<'_>, token: i64) -> PyResult<u32> {
         let size = self.core.compiled().vocabulary().size();
         u32::try_from(token).ok().filter(|&token| token < size).ok_or_else(|| {
             let message = format!("token {token} is not in the vocabulary of {size} tokens");
@@ -330,79 +346,25 @@ impl Matcher {
     }
 }
 
-fn draft_token(id: i64) -> u32 {
-    u32::try_from(id).unwrap_or(u32::MAX)
-}
-
-/// Writes the masks of many matchers at once: matcher *i* into row `rows[i]`, or *i*. A matcher may
-/// be None: its row is left alone.
-#[pyfunction]
-#[pyo3(signature = (matchers, mask, rows=None))]
-pub(crate) fn fill_masks(
-    py: Python<'_>,
-    matchers: &Bound<'_, PyList>,
+/// Copies rows into a mask, from one of its rows on.
+fn copy_rows(
     mask: &Bound<'_, PyAny>,
-    rows: Option<Vec<usize>>,
+    first_row: usize,
+    words: usize,
+    rows: &[Vec<u32>],
 ) -> PyResult<()> {
-    let count = matchers.len();
-    let rows = rows.unwrap_or_else(|| (0..count).collect());
-    if rows.len() != count {
-        let message = format!("{count} matchers, but {} rows", rows.len());
-        return Err(PyValueError::new_err(message));
-    }
-    let mut seen = std::collections::HashSet::with_capacity(count);
-    if matchers.iter().any(|item| !item.is_none() && !seen.insert(item.as_ptr() as usize)) {
-        return Err(PyValueError::new_err("a matcher is in the list twice"));
-    }
-    let mut late: Vec<(usize, PyRefMut<'_, Matcher>)> = Vec::new();
-    for (item, &row) in matchers.iter().zip(&rows) {
-        if item.is_none() {
-            continue;
-        }
-        let mut matcher: PyRefMut<'_, Matcher> = item.cast::<Matcher>()?.try_borrow_mut()?;
-        let words = matcher.core.compiled().vocabulary().words();
-        match matcher.core.known_allowed() {
-            Some(allowed) => MaskBuffer::new(mask, words).write(row, &allowed)?,
-            None => late.push((row, matcher)),
-        }
-    }
-    if late.is_empty() {
+    if rows.is_empty() {
         return Ok(());
     }
-    let mut work: Vec<&mut stencilm::Matcher> =
-        late.iter_mut().map(|(_, matcher)| &mut matcher.core).collect();
-    let mut found = guarded_apart(py, || all_allowed(&mut work));
-    for (_, matcher) in &late {
-        // Which of them failed is not known: no tables are used on after a panic.
-        found = matcher.checked(found, py);
-    }
-    let found = found?;
-    for ((row, matcher), allowed) in late.iter().zip(found) {
-        let words = matcher.core.compiled().vocabulary().words();
-        MaskBuffer::new(mask, words).write(*row, &allowed)?;
+    let mut buffer = MaskBuffer::new(mask)?;
+    for (at, from) in rows.iter().enumerate() {
+        let (set, padding) = buffer.row(first_row + at, words)?.split_at_mut(from.len());
+        set.copy_from_slice(from);
+        padding.fill(0);
     }
     Ok(())
 }
 
-fn all_allowed(
-    matchers: &mut [&mut stencilm::Matcher],
-) -> Result<Vec<stencilm::Allowed>, stencilm::Error> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if matchers.len() < PARALLEL_FROM || cores == 1 {
-        return matchers.iter_mut().map(|matcher| matcher.allowed()).collect();
-    }
-    let share = matchers.len().div_ceil(cores);
-    std::thread::scope(|scope| {
-        let parts: Vec<_> = matchers
-            .chunks_mut(share)
-            .map(|part| scope.spawn(|| part.iter_mut().map(|matcher| matcher.allowed()).collect()))
-            .collect();
-        let mut all = Vec::new();
-        for part in parts {
-            let part: Result<Vec<_>, stencilm::Error> =
-                part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            all.extend(part?);
-        }
-        Ok(all)
-    })
+fn draft_token(id: i64) -> u32 {
+    u32::try_from(id).unwrap_or(u32::MAX)
 }

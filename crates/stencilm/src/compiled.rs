@@ -3,14 +3,14 @@
 
 use std::sync::{
     Arc, Mutex, PoisonError, RwLock,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
 use crate::error::Error;
 use crate::grammar::{ExprId, Grammar, RuleId, Rules};
 use crate::limits::Limits;
-use crate::mask::Tables;
 use crate::mask::store::Store;
+use crate::mask::{Learnt, Tables};
 use crate::vocab::{NamedTokens, Vocabulary};
 
 /// One arena of a compiled grammar. When it passes its limit a new one opens, and matchers move
@@ -21,9 +21,16 @@ pub(crate) struct Generation {
     /// The start rule's call; none if only the empty text matches.
     pub(crate) start: Option<ExprId>,
     is_retired: AtomicBool,
+    /// Bytes of the tables, as they were after the last piece of learning.
+    size: AtomicUsize,
 }
 
 impl Generation {
+    /// Takes note of what the tables take now.
+    pub(crate) fn has_size(&self, size: usize) {
+        self.size.store(size, Ordering::Relaxed);
+    }
+
     /// Whether a newer one is open.
     pub(crate) fn is_retired(&self) -> bool {
         self.is_retired.load(Ordering::Relaxed)
@@ -128,12 +135,20 @@ impl CompiledGrammar {
         self.named.iter().any(|named| self.vocabulary.is_among(named, token))
     }
 
-    /// About how many bytes the open generation holds.
+    /// About how many bytes the open generation holds, and what texts have left behind in the rules.
+    /// Waits for nobody who learns.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
+        let lineage = self.lineage();
+        lineage.generation().size.load(Ordering::Relaxed) + lineage.rules.left_behind()
+    }
+
+    /// What the open generation has learnt, in numbers.
+    #[must_use]
+    pub fn learnt(&self) -> Learnt {
         let generation = self.lineage().generation();
         let tables = generation.tables.read().unwrap_or_else(PoisonError::into_inner);
-        tables.size_in_bytes()
+        tables.learnt()
     }
 
     /// How many generations were opened.
@@ -208,5 +223,7 @@ fn open(
     let mut tables = Tables::new(rules.clone(), vocabulary.clone(), store.clone(), limits);
     let start = tables.start(start)?;
     let start = (start != tables.residuals.exprs.nothing()).then_some(start);
-    Ok(Generation { tables: RwLock::new(tables), start, is_retired: AtomicBool::new(false) })
+    let size = AtomicUsize::new(tables.size_in_bytes());
+    let is_retired = AtomicBool::new(false);
+    Ok(Generation { tables: RwLock::new(tables), start, is_retired, size })
 }

@@ -28,8 +28,9 @@ pub use compiled::CompiledGrammar;
 pub use error::{Error, ErrorKind, Location};
 pub use grammar::Grammar;
 pub use limits::{Budget, Cancel, Limits};
+pub use mask::Learnt;
 pub use mask::store::{Store, StoreUse};
-pub use matcher::{Allowed, Matcher};
+pub use matcher::{Allowed, MaskParts, Matcher};
 pub use vocab::Vocabulary;
 
 use frontend::{ebnf, regex};

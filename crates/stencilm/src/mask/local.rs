@@ -46,6 +46,7 @@ impl Tables {
         let is_shared = !self.residuals.exprs.has_calls(id);
         let key = self.shared_key(id, trie, after);
         if is_shared && let Some(shared) = self.store.local(&key) {
+            self.adopted += 1;
             let exits = shared.exits.iter().map(|exit| self.tries.adopt(exit)).collect();
             let local = Local { inside: shared.inside, exits };
             self.keep_local(id, trie, after, &local);
@@ -78,7 +79,7 @@ impl Tables {
     fn keep_local(&mut self, id: ExprId, trie: TrieId, after: Places, local: &Local) {
         let at = u32::try_from(self.locals.len()).expect("limits keep tables small");
         self.mask_bytes += local.exits.len() * 4 + 32;
-        self.count_mask(&local.inside, false);
+        self.count_mask(&local.inside);
         self.locals.push(local.clone());
         self.local_ids.insert((id, trie, after), LocalId(at));
     }

@@ -5,6 +5,7 @@
 mod alike;
 mod counted;
 mod few;
+mod key;
 mod local;
 mod names;
 mod sieved;
@@ -17,6 +18,8 @@ mod walk;
 use std::sync::Arc;
 
 pub(crate) use few::Few;
+pub(crate) use key::key_of;
+pub use tables::Learnt;
 pub(crate) use tables::Tables;
 pub(crate) use view::ViewId;
 
@@ -31,6 +34,7 @@ pub(crate) struct Mask {
     cuts: Few<u32>,
     // Invariant: none of them is in the base, unless it is cut out of it.
     adds: Few<u32>,
+    keys: key::Keys,
 }
 
 impl Mask {
@@ -181,7 +185,7 @@ impl MaskBuilder {
             adds.clear();
         }
         // Neither sorted nor without repeats: to make them so costs more than it saves.
-        Mask { base, cuts, adds: adds.into() }
+        Mask { base, cuts, adds: adds.into(), keys: key::Keys::default() }
     }
 }
 

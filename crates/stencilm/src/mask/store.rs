@@ -6,7 +6,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::grammar::{CharSet, ContentHash};
 use crate::mask::Mask;
@@ -36,24 +36,79 @@ pub struct StoreUse {
     pub hits: u64,
     /// Look-ups that did not.
     pub misses: u64,
-    /// How often the store was full and began anew.
+    /// How often half of the store was full and what had not been used since the time before went.
     pub generations: u64,
+    /// Results that went so.
+    pub evictions: u64,
 }
 
+/// One generation of results.
 #[derive(Debug, Default)]
 struct Shelf {
-    locals: FxHashMap<LocalKey, SharedLocal>,
-    sieves: FxHashMap<(Arc<CharSet>, Option<u32>), Arc<Sieve>>,
+    locals: FxHashMap<LocalKey, Kept>,
+    sieves: FxHashMap<SieveKey, Arc<Sieve>>,
+    /// Where the dense parts of the results lie in memory: many share one.
+    bases: FxHashSet<usize>,
     bytes: usize,
+}
+
+/// A result, and its bytes without its dense part.
+#[derive(Clone, Debug)]
+struct Kept {
+    local: SharedLocal,
+    bytes: usize,
+}
+
+type SieveKey = (Arc<CharSet>, Option<u32>);
+
+impl Shelf {
+    /// What it would take to hold this too.
+    fn cost(&self, kept: &Kept) -> usize {
+        let base = kept.local.inside.base();
+        let is_new = base.is_some_and(|base| !self.bases.contains(&base.as_ptr().addr()));
+        kept.bytes + base.filter(|_| is_new).map_or(0, size_of_val)
+    }
+
+    fn insert(&mut self, key: LocalKey, kept: Kept) {
+        let cost = self.cost(&kept);
+        let base = kept.local.inside.base().map(|base| base.as_ptr().addr());
+        // A copy that came first may have another dense part, which then counts twice: no harm.
+        if self.locals.insert(key, kept).is_none() {
+            self.bytes += cost;
+            self.bases.extend(base);
+        }
+    }
+}
+
+/// The results in use, and those of the time before, which come over when they are asked for.
+#[derive(Debug, Default)]
+struct Shelves {
+    young: Shelf,
+    old: Shelf,
     generations: u64,
+    evictions: u64,
+}
+
+impl Shelves {
+    /// Makes room for `size` more bytes, if a shelf may have `most`.
+    fn make_room(&mut self, size: usize, most: usize) {
+        if self.young.bytes + size > most {
+            self.evictions += self.old.locals.len() as u64;
+            self.old = std::mem::take(&mut self.young);
+            self.generations += 1;
+        }
+    }
 }
 
 /// Shared by all grammars compiled with one vocabulary. What is in it is found by content, so
 /// dropping any of it is always safe: who holds a result keeps it alive.
+///
+/// Two generations have half of the room each. When the newer one is full it becomes the older, which
+/// goes; what is used meanwhile stays.
 #[derive(Debug)]
 pub struct Store {
     limit: usize,
-    shelf: RwLock<Shelf>,
+    shelves: RwLock<Shelves>,
     hits: AtomicU64,
     misses: AtomicU64,
 }
@@ -64,7 +119,7 @@ impl Store {
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
-            shelf: RwLock::default(),
+            shelves: RwLock::default(),
             hits: AtomicU64::default(),
             misses: AtomicU64::default(),
         }
@@ -73,36 +128,52 @@ impl Store {
     /// How full it is and how often it helped.
     #[must_use]
     pub fn usage(&self) -> StoreUse {
-        let shelf = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
+        let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
         StoreUse {
-            entries: shelf.locals.len(),
-            bytes: shelf.bytes,
+            entries: shelves.young.locals.len() + shelves.old.locals.len(),
+            bytes: shelves.young.bytes + shelves.old.bytes,
             hits: self.hits.load(Ordering::Relaxed),
             misses: self.misses.load(Ordering::Relaxed),
-            generations: shelf.generations,
+            generations: shelves.generations,
+            evictions: shelves.evictions,
         }
     }
 
     pub(crate) fn local(&self, key: &LocalKey) -> Option<SharedLocal> {
-        let shelf = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
-        let found = shelf.locals.get(key).cloned();
+        let found = {
+            let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
+            let young = shelves.young.locals.get(key).map(|kept| (kept.local.clone(), None));
+            young.or_else(|| {
+                let kept = shelves.old.locals.get(key)?;
+                Some((kept.local.clone(), Some(kept.clone())))
+            })
+        };
         let count = if found.is_some() { &self.hits } else { &self.misses };
         count.fetch_add(1, Ordering::Relaxed);
-        found
+        let (local, old) = found?;
+        if let Some(kept) = old {
+            self.put(*key, kept);
+        }
+        Some(local)
     }
 
     pub(crate) fn keep(&self, key: LocalKey, local: SharedLocal) {
-        let size = 96
-            + local.inside.size_in_bytes()
-            + local.exits.iter().map(SharedTrie::size_in_bytes).sum::<usize>();
-        if size > self.limit {
+        let exits = local.exits.iter().map(SharedTrie::size_in_bytes).sum::<usize>();
+        let bytes = 96 + local.inside.size_in_bytes() + exits;
+        self.put(key, Kept { local, bytes });
+    }
+
+    fn put(&self, key: LocalKey, kept: Kept) {
+        if kept.bytes + kept.local.inside.base().map_or(0, size_of_val) > self.half() {
             return;
         }
-        let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
-        self.make_room(&mut shelf, size);
-        if shelf.locals.insert(key, local).is_none() {
-            shelf.bytes += size;
+        let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(moved) = shelves.old.locals.remove(&key) {
+            shelves.old.bytes -= moved.bytes;
         }
+        let cost = shelves.young.cost(&kept);
+        shelves.make_room(cost, self.half());
+        shelves.young.insert(key, kept);
     }
 
     pub(crate) fn sieve(
@@ -112,29 +183,30 @@ impl Store {
         max_chars: Option<u32>,
     ) -> Arc<Sieve> {
         let key = (class.clone(), max_chars);
-        if let Some(found) =
-            self.shelf.read().unwrap_or_else(PoisonError::into_inner).sieves.get(&key)
-        {
-            return found.clone();
-        }
-        let sieve = Arc::new(vocabulary.sieve(class, max_chars));
+        let old = {
+            let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(found) = shelves.young.sieves.get(&key) {
+                return found.clone();
+            }
+            shelves.old.sieves.get(&key).cloned()
+        };
+        let sieve = old.unwrap_or_else(|| Arc::new(vocabulary.sieve(class, max_chars)));
         let size = sieve.size_in_bytes() + 64;
-        if size > self.limit {
+        if size > self.half() {
             return sieve;
         }
-        let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
-        self.make_room(&mut shelf, size);
-        shelf.bytes += size;
-        shelf.sieves.entry(key).or_insert(sieve).clone()
+        let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = shelves.young.sieves.get(&key) {
+            return found.clone();
+        }
+        shelves.make_room(size, self.half());
+        shelves.young.bytes += size;
+        shelves.young.sieves.insert(key, sieve.clone());
+        sieve
     }
 
-    /// At the limit a new generation begins.
-    fn make_room(&self, shelf: &mut Shelf, size: usize) {
-        if shelf.bytes + size > self.limit {
-            shelf.locals = FxHashMap::default();
-            shelf.sieves = FxHashMap::default();
-            shelf.bytes = 0;
-            shelf.generations += 1;
-        }
+    /// The most bytes of one generation.
+    fn half(&self) -> usize {
+        self.limit / 2
     }
 }

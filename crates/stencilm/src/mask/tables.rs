@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Error;
 use crate::grammar::{ExprId, RuleId, Rules, TokenName};
@@ -15,6 +15,21 @@ use crate::mask::view::{View, ViewId};
 use crate::residual::Residuals;
 use crate::residual::places::Places;
 use crate::vocab::Vocabulary;
+
+/// What the tables of a grammar hold, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Learnt {
+    /// Local results: what one expression alone says of the tokens.
+    pub locals: usize,
+    /// Those among them that other grammars had left in the store.
+    pub adopted: usize,
+    /// Masks of states with one live alternative: an expression and what some token reaches below it.
+    pub views: usize,
+    /// Masks of states with several.
+    pub unions: usize,
+    /// Bytes of all of these.
+    pub mask_bytes: usize,
+}
 
 /// The lazy tables of one grammar and one vocabulary. Everything in them is complete or not
 /// there: nothing is written before it is known, and never changed after.
@@ -39,6 +54,10 @@ pub(crate) struct Tables {
     /// Those among them that are made out of another one that they are like.
     pub(super) modelled: Vec<ExprId>,
     pub(super) mask_bytes: usize,
+    /// Where the dense parts of masks lie in memory.
+    bases: FxHashSet<usize>,
+    /// Local results that the store had.
+    pub(super) adopted: usize,
 }
 
 impl Tables {
@@ -64,6 +83,8 @@ impl Tables {
             depth: 0,
             modelled: Vec::new(),
             mask_bytes: 0,
+            bases: FxHashSet::default(),
+            adopted: 0,
         }
     }
 
@@ -108,11 +129,25 @@ impl Tables {
             + (self.first_views.len() + self.next_views.len()) * 24
     }
 
-    /// What a base that was made here costs.
-    pub(super) fn count_mask(&mut self, mask: &Mask, is_new_base: bool) {
+    /// Counts what a mask costs: its dense part the first time that it comes, wherever it was made,
+    /// since these tables may be the last that hold it.
+    pub(super) fn count_mask(&mut self, mask: &Mask) {
         self.mask_bytes += mask.size_in_bytes();
-        if is_new_base {
-            self.mask_bytes += self.vocabulary.words() * 4;
+        if let Some(base) = mask.base()
+            && self.bases.insert(base.as_ptr().addr())
+        {
+            self.mask_bytes += size_of_val(base);
+        }
+    }
+
+    /// What was learnt so far, in numbers.
+    pub(crate) fn learnt(&self) -> Learnt {
+        Learnt {
+            locals: self.locals.len(),
+            adopted: self.adopted,
+            views: self.views.len(),
+            unions: self.unions.len(),
+            mask_bytes: self.mask_bytes,
         }
     }
 }

@@ -92,6 +92,12 @@ impl Tries {
         self.size_below(whole, node)
     }
 
+    /// How many endings there are.
+    pub(crate) fn tokens(&self, id: TrieId) -> usize {
+        let (whole, node) = self.place(id);
+        self.trie_ref(whole).tokens_strictly_below(node).len()
+    }
+
     /// What the endings are, in one hash.
     pub(crate) fn hash(&self, id: TrieId) -> ContentHash {
         self.handles[id.0 as usize].hash

@@ -28,6 +28,11 @@ impl Tables {
         &self.views[id.0 as usize].mask
     }
 
+    /// How many tokens of a view look at what lies below it.
+    pub(crate) fn looking_deeper(&self, id: ViewId) -> usize {
+        self.views[id.0 as usize].exits.iter().map(|&exit| self.tries.tokens(exit)).sum()
+    }
+
     /// Whether a view's tokens look at what lies below it.
     pub(crate) fn looks_deeper(&self, id: ViewId) -> bool {
         !self.views[id.0 as usize].exits.is_empty()
@@ -152,7 +157,7 @@ impl Tables {
     fn keep_view(&mut self, mask: Mask, exits: Few<TrieId>) -> ViewId {
         let id = ViewId(u32::try_from(self.views.len()).expect("limits keep tables small"));
         self.mask_bytes += exits.len() * 4 + 64;
-        self.count_mask(&mask, false);
+        self.count_mask(&mask);
         self.views.push(View { mask: Arc::new(mask), exits });
         id
     }
@@ -174,10 +179,8 @@ impl Tables {
         for &view in views {
             builder.add(&self.views[view.0 as usize].mask);
         }
-        let had = builder.base.as_ref().map(Arc::as_ptr);
         let mask = Arc::new(builder.finish(self.vocabulary.words()));
-        let is_new = mask.base.as_ref().map(Arc::as_ptr) != had;
-        self.count_mask(&mask, is_new);
+        self.count_mask(&mask);
         self.unions.insert(views.into(), mask.clone());
         mask
     }

@@ -31,14 +31,14 @@ impl Choices {
 /// Which frames were looked at below which views: in an ambiguous state many ways lead to one
 /// frame, and their number would double with its depth.
 #[derive(Default)]
-struct Met {
+pub(super) struct Met {
     /// A single way needs no memory.
     branched: bool,
     seen: FxHashSet<(ViewId, *const Frame)>,
 }
 
 impl Met {
-    fn is_new(&mut self, view: ViewId, frame: &Arc<Frame>) -> bool {
+    pub(super) fn is_new(&mut self, view: ViewId, frame: &Arc<Frame>) -> bool {
         self.branched |= frame.entries().len() > 1;
         !self.branched || self.seen.insert((view, Arc::as_ptr(frame)))
     }

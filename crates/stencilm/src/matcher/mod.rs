@@ -2,9 +2,11 @@
 
 mod draft;
 mod items;
+mod key;
 mod known;
 mod moving;
 mod names;
+mod parts;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
@@ -16,6 +18,8 @@ use crate::mask::Tables;
 use crate::matcher::known::{Choices, find_choices, known_choices};
 use crate::stack::{Exclusive, Frame, Shared, State, Stop};
 use crate::vocab::Vocabulary;
+
+pub use parts::MaskParts;
 
 /// Where one sequence of tokens stands in a grammar.
 ///
@@ -146,15 +150,24 @@ impl Matcher {
 
     /// The tokens that may come next, if that is known already and no other thread is learning.
     pub fn known_allowed(&mut self) -> Option<Allowed> {
-        if self.now.choices.is_none() && !self.now.has_stopped {
-            if self.generation.is_retired() {
-                return None;
-            }
-            let tables = self.generation.tables.try_read().ok()?;
-            self.now.choices = Some(known_choices(&tables, &self.now.state).ok()?);
+        if !self.knows_choices() {
+            return None;
         }
         let choices = if self.now.has_stopped { None } else { self.now.choices.clone() };
         Some(self.allowed_with(choices))
+    }
+
+    /// Whether what may come next is known, and no other thread is learning.
+    fn knows_choices(&mut self) -> bool {
+        if self.now.has_stopped || self.now.choices.is_some() {
+            return true;
+        }
+        if self.generation.is_retired() {
+            return false;
+        }
+        let Ok(tables) = self.generation.tables.try_read() else { return false };
+        self.now.choices = known_choices(&tables, &self.now.state).ok();
+        self.now.choices.is_some()
     }
 
     fn allowed_with(&self, choices: Option<Choices>) -> Allowed {
@@ -469,6 +482,7 @@ impl Matcher {
             let result = work(&mut tables);
             (result, tables.size_in_bytes())
         };
+        self.generation.has_size(size);
         self.compiled.roll_over(&self.lineage, &self.generation, size)?;
         result.map_err(|stop| match stop {
             Stop::Failed(error) => *error,

@@ -1,0 +1,287 @@
+"""Stencilm and its peers behind the same few methods, all over one vocabulary.
+
+Peers are optional (`pip install 'stencilm[bench]'`): one that is not installed is left out. A
+grammar is `("json_schema", value)`, `("lark", text)`, `("regex", text)` or `("structural_tag",
+value)`; an engine that cannot say it raises, and that is shown as a refusal.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+import stencilm
+
+Words = NDArray[np.int32]
+GrammarOf = tuple[str, Any]
+
+
+class Engine(Protocol):
+    """Compile a grammar, then walk texts over it."""
+
+    name: str
+
+    def __init__(self, vocabulary: stencilm.Vocabulary) -> None: ...
+    def forget(self) -> None:
+        """Drops whatever earlier grammars left."""
+
+    def compile(self, kind: str, grammar: Any) -> None: ...
+    def begin(self) -> None:
+        """A new text."""
+
+    def accept(self, token: int) -> bool: ...
+    def fill(self) -> None: ...
+    def words(self) -> Words:
+        """The mask that `fill` wrote."""
+
+    def may_stop(self) -> bool: ...
+
+
+class Stencilm:
+    name = "stencilm"
+
+    def __init__(self, vocabulary: stencilm.Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.compiler = stencilm.Compiler(vocabulary, cache_entries=0)
+        self.mask = stencilm.allocate_mask(1, vocabulary.size)
+
+    def forget(self) -> None:
+        self.vocabulary.renew_store()
+
+    def compile(self, kind: str, grammar: Any) -> None:
+        if kind == "json_schema":
+            made = stencilm.Grammar.from_json_schema(json.dumps(grammar))
+        elif kind == "regex":
+            made = stencilm.Grammar.from_regex(grammar)
+        elif kind == "structural_tag":
+            made = stencilm.Grammar.from_structural_tag(grammar)
+        else:
+            made = stencilm.Grammar.from_lark(grammar)
+        self.compiled = self.compiler.compile(made)
+
+    def begin(self) -> None:
+        self.matcher = self.compiled.matcher()
+
+    def accept(self, token: int) -> bool:
+        return self.matcher.accept(token)
+
+    def fill(self) -> None:
+        self.matcher.fill_mask(self.mask)
+
+    def words(self) -> Words:
+        return self.mask[0]
+
+    def may_stop(self) -> bool:
+        return self.matcher.may_stop()
+
+
+class LLGuidance:
+    name = "llguidance"
+
+    def __init__(self, vocabulary: stencilm.Vocabulary) -> None:
+        import llguidance
+        from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
+
+        self.library = llguidance
+        self.fill_next = fill_next_token_bitmask
+        self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(_Tokens(vocabulary)))
+        self.mask = allocate_token_bitmask(1, self.tokenizer.vocab_size)
+
+    def forget(self) -> None:
+        """Nothing is kept between grammars."""
+
+    def compile(self, kind: str, grammar: Any) -> None:
+        if kind == "json_schema":
+            text = self.library.LLMatcher.grammar_from_json_schema(json.dumps(grammar))
+        elif kind == "regex":
+            text = self.library.LLMatcher.grammar_from_regex(grammar)
+        elif kind == "structural_tag":
+            raise NotImplementedError(kind)
+        else:
+            text = self.library.LLMatcher.grammar_from_lark(grammar)
+        self.root = self.library.LLMatcher(self.tokenizer, text)
+        if self.root.is_error():
+            raise ValueError(self.root.get_error())
+
+    def begin(self) -> None:
+        self.matcher = self.root.deep_copy()
+
+    def accept(self, token: int) -> bool:
+        return bool(self.matcher.consume_token(token))
+
+    def fill(self) -> None:
+        self.fill_next(self.matcher, self.mask, 0)
+
+    def words(self) -> Words:
+        words: Words = self.mask[0]
+        return words
+
+    def may_stop(self) -> bool:
+        return bool(self.matcher.is_accepting())
+
+
+class XGrammar:
+    name = "xgrammar"
+
+    def __init__(self, vocabulary: stencilm.Vocabulary) -> None:
+        import torch
+        import xgrammar
+
+        torch.set_num_threads(1)
+        self.library = xgrammar
+        texts = [vocabulary.token_bytes(token) or b"" for token in range(vocabulary.size)]
+        self.info = xgrammar.TokenizerInfo(
+            texts, vocab_size=vocabulary.size, stop_token_ids=vocabulary.stop_ids
+        )
+        self.stop = vocabulary.stop_ids[0]
+        self.mask = xgrammar.allocate_token_bitmask(1, vocabulary.size)
+        self.row: Words = self.mask.numpy()[0]
+        self.forget()
+
+    def forget(self) -> None:
+        self.compiler = self.library.GrammarCompiler(self.info, max_threads=1, cache_enabled=False)
+
+    def compile(self, kind: str, grammar: Any) -> None:
+        if kind == "json_schema":
+            self.compiled = self.compiler.compile_json_schema(
+                json.dumps(grammar), any_whitespace=True, strict_mode=False
+            )
+        elif kind == "regex":
+            self.compiled = self.compiler.compile_regex(grammar)
+        elif kind == "structural_tag":
+            self.compiled = self.compiler.compile_structural_tag(json.dumps(grammar))
+        else:
+            self.compiled = self.compiler.compile_lark(grammar)
+
+    def begin(self) -> None:
+        self.matcher = self.library.GrammarMatcher(self.compiled)
+
+    def accept(self, token: int) -> bool:
+        return bool(self.matcher.accept_token(token))
+
+    def fill(self) -> None:
+        if not self.matcher.fill_next_token_bitmask(self.mask):
+            self.row[:] = -1
+
+    def words(self) -> Words:
+        return self.row
+
+    def may_stop(self) -> bool:
+        self.fill()
+        return bool((int(self.row[self.stop >> 5]) >> (self.stop & 31)) & 1)
+
+
+class GLRMask:
+    name = "glrmask"
+
+    def __init__(self, vocabulary: stencilm.Vocabulary) -> None:
+        import glrmask
+
+        self.library = glrmask
+        texts = ((token, vocabulary.token_bytes(token)) for token in range(vocabulary.size))
+        self.tokens = glrmask.Vocab.from_id_to_bytes({token: text for token, text in texts if text})
+        self.least = vocabulary.words
+
+    def forget(self) -> None:
+        """Nothing is kept between grammars."""
+
+    def compile(self, kind: str, grammar: Any) -> None:
+        if kind == "json_schema":
+            made = self.library.Grammar.from_json_schema(json.dumps(grammar))
+        elif kind == "regex":
+            made = self.library.Grammar.from_lark(f"start: /{grammar}/")
+        elif kind == "structural_tag":
+            raise NotImplementedError(kind)
+        else:
+            made = self.library.Grammar.from_lark(grammar)
+        self.compiled = made.compile(self.tokens)
+        self.mask = np.zeros(max(self.least, self.compiled.mask_len()), dtype=np.int32)
+
+    def begin(self) -> None:
+        self.matcher = self.compiled.start()
+
+    def accept(self, token: int) -> bool:
+        return bool(self.matcher.commit_token(token))
+
+    def fill(self) -> None:
+        self.matcher.fill_mask(self.mask)
+
+    def words(self) -> Words:
+        return self.mask
+
+    def may_stop(self) -> bool:
+        return bool(self.matcher.is_accepting())
+
+
+class _Tokens:
+    """A vocabulary as llguidance asks for it."""
+
+    def __init__(self, vocabulary: stencilm.Vocabulary) -> None:
+        self.tokens = [vocabulary.token_bytes(token) or b"" for token in range(vocabulary.size)]
+        self.eos_token_id = vocabulary.stop_ids[0]
+        self.bos_token_id = None
+        self.special_token_ids = [token for token, text in enumerate(self.tokens) if not text]
+        self.ids = {
+            bytes([text[0]]): token
+            for token, text in enumerate(self.tokens)
+            if text[1:] == b"" and text
+        }
+
+    def __call__(self, text: bytes) -> list[int]:
+        return [self.ids[bytes([byte])] for byte in text]
+
+
+ENGINES: dict[str, type[Engine]] = {
+    engine.name: engine for engine in (Stencilm, LLGuidance, XGrammar, GLRMask)
+}
+
+
+def installed() -> list[str]:
+    """The names of the engines that are there, ours first."""
+    found = []
+    for name in ENGINES:
+        try:
+            version_of(name)
+            found.append(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def version_of(name: str) -> str:
+    return stencilm.__version__ if name == "stencilm" else version(name)
+
+
+def tokens_of(vocabulary: stencilm.Vocabulary, text: bytes) -> list[int]:
+    """The text cut into tokens, longest first: the same for every engine."""
+    ids = _ids(vocabulary)
+    longest = max(map(len, ids))
+    tokens, at = [], 0
+    while at < len(text):
+        for length in range(min(longest, len(text) - at), 0, -1):
+            token = ids.get(text[at : at + length])
+            if token is not None:
+                tokens.append(token)
+                at += length
+                break
+        else:
+            raise ValueError(f"no token for byte {at} of the text")
+    return tokens
+
+
+_known: dict[int, tuple[stencilm.Vocabulary, dict[bytes, int]]] = {}
+
+
+def _ids(vocabulary: stencilm.Vocabulary) -> dict[bytes, int]:
+    if id(vocabulary) not in _known:
+        ids: dict[bytes, int] = {}
+        for token in range(vocabulary.size):
+            text = vocabulary.token_bytes(token)
+            if text and token not in vocabulary.stop_ids:
+                ids.setdefault(text, token)
+        _known[id(vocabulary)] = (vocabulary, ids)
+    return _known[id(vocabulary)][1]

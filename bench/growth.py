@@ -1,0 +1,139 @@
+"""What a mask and a token cost after ten tokens and after a hundred thousand.
+
+    python bench/growth.py TOKENIZER [--engines stencilm llguidance xgrammar] [--most 100000]
+
+Each text goes on for ever in one way: by recursion on the right or on the left, ever deeper, with
+ever more ways to read it, through rules that may be empty. Times are medians of the 25 tokens after
+the number named, in microseconds; an engine stops where a text has taken it ten seconds. For
+Stencilm also what is kept: bytes of the tables, and live alternatives and frames of the matcher.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from itertools import cycle
+from typing import Any
+
+import alone
+import engines
+import results
+
+import stencilm
+
+SECONDS = 10
+SAMPLE = 25
+
+GRAMMARS: dict[str, tuple[str, str, str, int]] = {
+    "right recursion": ('start: "a" start | "b"', "", "a", 100_000),
+    "left recursion": ('start: start "a" | "b"', "b", "a", 100_000),
+    "one rule in another": ('start: "(" start ")" | "x"', "", "(", 10_000),
+    "brackets, closing again": ('start: "(" start? ")" start?', "", "()", 100_000),
+    "ambiguous, E + E": ('start: start "+" start | "1"', "", "1+", 100_000),
+    "very ambiguous, S S": ('start: start start start | start start | "a"', "", "a", 100_000),
+    "rules that may be empty": ('start: x* "!"\nx: y?\ny: x | "a"', "", "a", 100_000),
+    "palindromes": ('start: "a" start "a" | "b" start "b" | "c"', "", "ab", 10_000),
+    "any JSON, one array": ("json", "[", "1,", 100_000),
+    "any JSON, ever deeper": ("json", "", '{"a":[', 10_000),
+}
+"""Grammar, what a text begins with, what it goes on with, and the most tokens."""
+
+
+def measure(engine: engines.Engine, vocabulary: stencilm.Vocabulary, name: str, most: int) -> Any:
+    """For each number of tokens: mask and accept in microseconds, and what is kept."""
+    text, head, period, longest = GRAMMARS[name]
+    engine.forget()
+    engine.compile(*(("json_schema", True) if text == "json" else ("lark", text)))
+    engine.begin()
+    for token in single(vocabulary, head):
+        if not engine.accept(token):
+            raise ValueError("the text is refused")
+    clock = time.perf_counter_ns
+    sizes = [n for n in (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000) if n <= longest]
+    points, masks, accepts = [], [], []
+    began_all = time.perf_counter()
+    for count, token in enumerate(cycle(single(vocabulary, period)), start=1):
+        began = clock()
+        engine.fill()
+        filled = clock()
+        if not engine.accept(token):
+            raise ValueError("the text is refused")
+        masks.append((filled - began) / 1e3)
+        accepts.append((clock() - filled) / 1e3)
+        if sizes and count == min(sizes[0], most) + SAMPLE:
+            point: dict[str, Any] = {
+                "tokens": sizes.pop(0),
+                "mask": statistics.median(masks[-SAMPLE:]),
+                "accept": statistics.median(accepts[-SAMPLE:]),
+            }
+            if isinstance(engine, engines.Stencilm):
+                point["tables"] = engine.compiled.memory
+                point["alternatives"], point["frames"] = engine.matcher.live_size
+            points.append(point)
+        if not sizes or sizes[0] > most or time.perf_counter() - began_all > SECONDS:
+            return points
+    return points
+
+
+def single(vocabulary: stencilm.Vocabulary, text: str) -> list[int]:
+    """A token for each byte."""
+    return [
+        token for byte in text.encode() for token in engines.tokens_of(vocabulary, bytes([byte]))
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tokenizer")
+    parser.add_argument("--most", type=int, default=100_000)
+    parser.add_argument("--engines", nargs="*", default=engines.installed())
+    parser.add_argument("--only")
+    arguments = parser.parse_args()
+    if arguments.only is None:
+        show(arguments)
+        return
+    vocabulary = stencilm.Vocabulary.load(arguments.tokenizer)
+    engine = engines.ENGINES[arguments.only](vocabulary)
+    found = {
+        name: alone.within(
+            6 * SECONDS, lambda n=name: measure(engine, vocabulary, n, arguments.most)
+        )
+        for name in GRAMMARS
+    }
+    print(json.dumps(found))
+
+
+def show(arguments: argparse.Namespace) -> None:
+    options = [arguments.tokenizer, "--most", str(arguments.most)]
+    found = alone.each_engine(__file__, arguments.engines, options)
+    rows: list[list[Any]] = []
+    for grammar in GRAMMARS:
+        for name in found:
+            points = found[name][grammar]
+            if not isinstance(points, list) or not points:
+                reason = points if isinstance(points, str) else f"not ten tokens in {SECONDS} s"
+                rows.append([grammar, name, *[None] * 7, reason])
+                continue
+            first, last = points[0], points[-1]
+            kept = [
+                f"{last[what]:,}" if what in last else None
+                for what in ("tables", "alternatives", "frames")
+            ]
+            cost = [first["mask"], last["mask"], first["accept"], last["accept"]]
+            rows.append([grammar, name, *cost, *kept, f"{last['tokens']:,} tokens"])
+    columns = [
+        *("grammar", "engine", "mask after 10", "mask at the end", "accept after 10"),
+        *("accept at the end", "tables, bytes", "alternatives", "frames", "reached"),
+    ]
+    results.save(
+        "growth",
+        results.surroundings(arguments.tokenizer, found),
+        found,
+        "Microseconds.\n\n" + results.table(columns, rows),
+    )
+
+
+if __name__ == "__main__":
+    main()
