@@ -25,7 +25,7 @@ DIFFERENT = {
     'Regex("a(?=b)c")': "a look-ahead holds: nothing matches",
     "[max_tokens=": "rule options that say no more than which texts may come are refused",
     "[temperature=0.6]": "the same",
-    "(=([ \\n\\r\\t]* [,}\\]:]))": "look-ahead is refused: there it is not enforced",
+    "(=([ \\n\\r\\t]* [,}\\]:]))": "a look-ahead holds: there it is a hint",
     '"a" |': "an alternative may be empty, as in llama.cpp",
     '"a"{1,3}{1,3}': "what is repeated may be repeated, as in llama.cpp",
     '"a"++': "the same",

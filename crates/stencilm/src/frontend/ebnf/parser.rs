@@ -125,9 +125,10 @@ impl<'a> Parser<'a> {
                 }
                 Some(b')') => {
                     self.text.take(")");
-                    let (inside, is_ahead) = (self.close(group)?, group.is_ahead);
+                    let (begin, is_ahead) = (group.begin, group.is_ahead);
+                    let inside = self.close(group)?;
                     open.pop();
-                    if is_ahead { self.tree.add(Node::Ahead(inside), offset) } else { inside }
+                    if is_ahead { self.tree.add(Node::Ahead(inside), begin) } else { inside }
                 }
                 Some(b'|') => {
                     self.text.take("|");
