@@ -2,7 +2,6 @@
 //! calls: strings as they are, other values as JSON.
 
 use crate::error::{Error, Location};
-use crate::frontend::json_schema::document::index;
 use crate::frontend::json_schema::formula::NO_OBJECT;
 use crate::frontend::json_schema::object_states::{At, Name, Object};
 use crate::frontend::json_schema::object_table::NameClass;
@@ -13,6 +12,7 @@ use crate::frontend::json_schema::shape::{
 };
 use crate::frontend::json_schema::text_exprs;
 use crate::grammar::{ByteSet, CharSet, ExprId, Exprs, Spelling, UNBOUNDED};
+use crate::interner::index;
 use crate::residual::emptiness;
 
 /// The marks around a member. `<key>NAME<value>VALUE<end>`, say.
