@@ -171,6 +171,34 @@ def test_reasoning_that_ends_inside_of_a_draft_is_left_to_vllm() -> None:
     assert not (ours[2] == -1).all()
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_masks_are_applied_as_by_xgrammar(seed: int) -> None:
+    random = Random(seed)
+    torch.manual_seed(seed)
+    config()
+    kernels = plugin.vllm_utils.xgr
+    assert isinstance(kernels, plugin._Kernels)
+    rows, width = random.randint(1, 9), random.choice([50, 4_096, 5_000])
+    mask = torch.zeros((rows, -(-width // 32)), dtype=torch.int32)
+    for row in range(rows):
+        match random.randrange(4):
+            case 0:
+                mask[row] = -1
+            case 1:
+                mask[row] = torch.randint(-(2**31), 2**31 - 1, mask[row].shape)
+            case 2:
+                mask[row, : random.randrange(3)] = random.randrange(2**31)
+            case _:
+                mask[row] = -1
+                mask[row, : random.randrange(3)] = random.randrange(2**31)
+    indices = random.choice([None, random.sample(range(rows), random.randint(1, rows))])
+    ours = torch.randn(rows, width)
+    theirs = ours.clone()
+    kernels.apply_token_bitmask_inplace(ours, mask, indices=indices)
+    kernels._theirs().apply_token_bitmask_inplace(theirs, mask, indices=indices)
+    assert torch.equal(ours, theirs)
+
+
 def test_a_stop_token_is_a_step_that_is_given_back() -> None:
     one = grammar("ab?")
     before = one.matcher.describe()
