@@ -39,8 +39,8 @@ COUNTERS = {
     ],
     "sglang": ["sglang:generation_tokens_total"],
 }
-REASONING_END = 5
-"""The token `</think>` of the converted model."""
+REASONING_END, TEXT_END = 5, 2
+"""The tokens `</think>` and `<|im_end|>` of the converted model."""
 MANY = 200
 MOST_GROWTH = 300 << 20
 
@@ -61,6 +61,7 @@ class Report:
                 "status": answer.status,
                 "finish": answer.finish,
                 "seconds": round(answer.seconds, 2),
+                "reasoning": answer.reasoning[:200],
                 "text": (answer.texts or [answer.message])[0][:200],
                 "wrong": mistake,
             }
@@ -155,7 +156,7 @@ def ask_many_schemas(report: Report, server: Server) -> None:
 
 def reasoning_cases(engine: str) -> list[Case]:
     """A bias brings the model to end its reasoning at some place, which no case can know."""
-    bias = {"logit_bias": {str(REASONING_END): 9.0}}
+    bias = {"logit_bias": {str(REASONING_END): 13.0, str(TEXT_END): -50.0}}
     made = []
     for number, prompt in enumerate(["Who?", "Say 1 2 3 1 2 3 1 2 3.", "Count.", "Hi."]):
         more = {"temperature": 1.0, "seed": number, **bias}
@@ -178,15 +179,16 @@ def parts(asked: list[Case], are_apart: bool) -> list[tuple[str, list[Case]]]:
 def modes(engine: str) -> dict[str, tuple[list[str], dict[str, str]]]:
     """The flags and the environment of each mode."""
     tools, chunked = TOOL_FLAGS[engine], CHUNKED[engine]
-    speculative = ["--speculative-config", json.dumps(NGRAM)]
-    if engine == "sglang":
-        speculative = ["--speculative-algorithm", "NGRAM", "--speculative-num-draft-tokens", "4"]
-    return {
+    found = {
         "plain": ([*tools, *chunked], {}),
-        "speculative": ([*tools, *speculative], {}),
+        "speculative": ([*tools, "--speculative-config", json.dumps(NGRAM)], {}),
         # vLLM knows no bias beside drafts.
         "reasoning": ([*tools, *REASONING[engine]], {}),
     }
+    if engine == "sglang":
+        # Its kernels for trees of drafts on CPUs are not on PyPI.
+        del found["speculative"]
+    return found
 
 
 def main() -> int:
@@ -195,15 +197,16 @@ def main() -> int:
     parser.add_argument("--python", type=Path, required=True)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--modes", default="plain,speculative,reasoning")
+    parser.add_argument("--modes", help="some of plain,speculative,reasoning")
     parser.add_argument("--port", type=int, default=8123)
     parser.add_argument("--backend", default="stencilm")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     report = Report(options.engine)
     out = options.out / f"{options.engine}.json"
-    for mode in options.modes.split(","):
-        flags, environment = modes(options.engine)[mode]
+    known = modes(options.engine)
+    for mode in options.modes.split(",") if options.modes else known:
+        flags, environment = known[mode]
         server = Server(
             options.engine,
             options.python,
@@ -232,6 +235,8 @@ def main() -> int:
                 print(f"{mode}: {json.dumps(counters)}", flush=True)
         finally:
             server.stop()
+        if mode == "reasoning" and not any(row["reasoning"] for row in report.rows):
+            report.wrong.append("reasoning: no answer has any")
         text = json.dumps(report.rows, indent=1, ensure_ascii=False)
         out.write_text(text, encoding="utf-8")
     for line in report.wrong:

@@ -76,7 +76,12 @@ class Server:
         return [
             *(str(self.python), "-m", "sglang.launch_server", "--model-path", str(self.model)),
             *(*where, "--device", "cpu", "--attention-backend", "torch_native"),
-            *("--disable-overlap-schedule", "--disable-cuda-graph", "--mem-fraction-static", "0.1"),
+            *(
+                "--disable-overlap-schedule",
+                "--disable-cuda-graph",
+                "--mem-fraction-static",
+                "0.25",
+            ),
             *("--max-total-tokens", "16384", "--context-length", "4096"),
             *("--max-running-requests", "8", "--enable-metrics"),
             *("--grammar-backend", self.backend, *self.flags),
