@@ -139,17 +139,31 @@ class Server:
 
     def memory(self) -> int:
         """Bytes that the processes of the server hold."""
-        assert self.process is not None
-        group, total = os.getpgid(self.process.pid), 0
-        for status in Path("/proc").glob("[0-9]*/status"):
-            try:
-                if os.getpgid(int(status.parent.name)) != group:
-                    continue
-                line = next(x for x in status.read_text().splitlines() if x.startswith("VmRSS"))
-            except (OSError, StopIteration):
-                continue
-            total += int(line.split()[1]) << 10
+        total = 0
+        for folder in self._processes():
+            lines = _read(folder / "status").splitlines()
+            total += sum(int(line.split()[1]) << 10 for line in lines if line.startswith("VmRSS"))
         return total
+
+    def cpu_seconds(self) -> float:
+        """What the processes of the server have computed, whatever else the machine did."""
+        ticks = 0
+        for folder in self._processes():
+            # The name before these fields may hold anything, but it ends with a parenthesis.
+            fields = _read(folder / "stat").rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:13]))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def _processes(self) -> list[Path]:
+        assert self.process is not None
+        group, found = os.getpgid(self.process.pid), []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if os.getpgid(int(folder.name)) == group:
+                    found.append(folder)
+            except ProcessLookupError:
+                continue
+        return found
 
     def metrics(self, *names: str) -> dict[str, float]:
         """Sums of counters by name."""
@@ -239,3 +253,10 @@ def _streamed(content: str, seconds: float) -> Answer:
             reasoning += choice["delta"].get("reasoning_content") or ""
             finish = choice["finish_reason"] or finish
     return Answer(200, [text], [finish], "", [], reasoning, seconds)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:  # The process has ended.
+        return ""
