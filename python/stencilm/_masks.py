@@ -65,7 +65,7 @@ def apply_mask(
 
     Raises:
         ValueError: The shapes do not fit.
-        TypeError: The logits are of another kind.
+        TypeError: The logits, or the mask, are of another kind.
 
     >>> logits = np.ones(3, dtype=np.float32)
     >>> apply_mask(logits, np.array([0b101], dtype=np.int32))
@@ -109,6 +109,8 @@ def write_refused(
         logits, mask = logits[None], mask[None]
     if len(logits) != len(mask) and rows is None:
         raise ValueError(f"{len(logits)} rows of logits, but {len(mask)} of the mask")
+    if mask.dtype != np.int32:
+        raise TypeError(f"a mask of {mask.dtype}: it must be int32")
     if not logits.flags.writeable:
         raise ValueError("the logits are read-only")
     for row in range(len(logits)) if rows is None else rows:
