@@ -29,6 +29,13 @@ _UNSIGNED: dict[int, np.dtype[Any]] = {
     8: np.dtype(np.uint64),
 }
 
+# Asking a dtype for its name takes longer than all else here but the kernel.
+_KINDS: dict[np.dtype[Any], tuple[np.dtype[Any], int]] = {
+    np.dtype(name): (_UNSIGNED[np.dtype(name).itemsize], bits)
+    for name, bits in MINUS_INFINITY.items()
+    if name != "bfloat16"
+}
+
 
 def allocate_mask(rows: int, vocabulary_size: int) -> NDArray[np.int32]:
     """A mask with nothing allowed: `int32[rows, ceil(vocabulary_size / 32)]`.
@@ -65,7 +72,7 @@ def apply_mask(
 
     Raises:
         ValueError: The shapes do not fit.
-        TypeError: The logits are of another kind.
+        TypeError: The logits, or the mask, are of another kind.
 
     >>> logits = np.ones(3, dtype=np.float32)
     >>> apply_mask(logits, np.array([0b101], dtype=np.int32))
@@ -76,11 +83,16 @@ def apply_mask(
     >>> logits.tolist()
     [[1.0, 1.0], [-inf, 1.0]]
     """
-    dtype = logits.dtype
+    unsigned, refused = _KINDS.get(logits.dtype) or _kind(logits.dtype)
+    write_refused(logits.view(unsigned), mask, refused, rows)
+
+
+def _kind(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], int]:
+    """One that NumPy does not have itself: as which integers it is viewed, and minus infinity."""
     refused = MINUS_INFINITY.get(dtype.name)
     if refused is None or not dtype.isnative:
         raise TypeError(f"logits of {dtype}: they must be {', '.join(MINUS_INFINITY)}")
-    write_refused(logits.view(_UNSIGNED[dtype.itemsize]), mask, refused, rows)
+    return _UNSIGNED[dtype.itemsize], refused
 
 
 def write_refused(
@@ -109,6 +121,8 @@ def write_refused(
         logits, mask = logits[None], mask[None]
     if len(logits) != len(mask) and rows is None:
         raise ValueError(f"{len(logits)} rows of logits, but {len(mask)} of the mask")
+    if mask.dtype != np.int32:
+        raise TypeError(f"a mask of {mask.dtype}: it must be int32")
     if not logits.flags.writeable:
         raise ValueError("the logits are read-only")
     for row in range(len(logits)) if rows is None else rows:

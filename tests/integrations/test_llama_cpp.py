@@ -71,6 +71,22 @@ def test_a_completion_and_its_verdict(llama: Any, vocabulary: Vocabulary) -> Non
     assert not held.is_whole([*prompt, *ids[:-1]])
 
 
+def test_an_error_ends_the_text(llama: Any, vocabulary: Vocabulary) -> None:
+    from stencilm.integrations.llama_cpp import GrammarLogitsProcessor
+
+    held = GrammarLogitsProcessor(
+        llama, matcher(vocabulary, Grammar.from_regex("[a-z]{5}")), vocabulary
+    )
+    written = llama.create_completion("One", logits_processor=[held], max_tokens=20)
+    assert re.fullmatch("[a-z]{5}", written["choices"][0]["text"])
+    held.raise_error()
+    # It was made for another prompt.
+    written = llama.create_completion("Two", logits_processor=[held], max_tokens=20)
+    assert written["choices"][0]["text"] == ""
+    with pytest.raises(ValueError, match="do not begin with the prompts"):
+        held.raise_error()
+
+
 def test_drafts_are_refused(smollm2: Path, vocabulary: Vocabulary) -> None:
     llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
     from llama_cpp.llama_speculative import LlamaPromptLookupDecoding

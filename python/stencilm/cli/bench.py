@@ -148,7 +148,7 @@ def e2e(
     ] = 6,
     max_tokens: Annotated[
         int, typer.Option("--max-tokens", min=3, help="Where a text is cut.")
-    ] = 96,
+    ] = 160,
     clock: Annotated[
         Clock,
         typer.Option(

@@ -74,6 +74,8 @@ class Sequences:
     ) -> None:
         if not vocabulary.stop_ids:
             raise ValueError("the vocabulary has no stop token, so no text could end")
+        if pad_id is not None and pad_id < 0:
+            raise ValueError(f"{pad_id} is no token")
         self._matchers = list(matchers)
         self._size = vocabulary.size
         self._end_ids = [*vocabulary.stop_ids, *([] if pad_id is None else [pad_id])]
@@ -109,7 +111,7 @@ class Sequences:
 
     def masks(self, width: int = 0) -> NDArray[np.int32]:
         """What may follow each row, with room for `width` tokens at least."""
-        mask = allocate_mask(len(self._rows), max(width, self._size))
+        mask = allocate_mask(len(self._rows), max(width, self._size, max(self._end_ids) + 1))
         fill_masks([t.matcher if t is not None and t.is_open else None for t in self._rows], mask)
         for row, text in enumerate(self._rows):
             if text is None:

@@ -50,20 +50,36 @@ class GrammarLogitsProcessor:
                 "a model with a draft_model cannot be held: its logits processors are not told"
                 " which token of the draft the logits follow"
             )
+        self.error: BaseException | None = None
+        """What went wrong while a text was written."""
         self._sequences = Sequences([matcher], vocabulary)
+        self._stop_ids = vocabulary.stop_ids
 
     def __call__(
         self, input_ids: NDArray[np.intc], scores: NDArray[np.single]
     ) -> NDArray[np.single]:
         """Go to where the text is, and mask what may not follow."""
-        self._sequences.follow(np.asarray(input_ids)[None])
         # They lie between ids and probabilities; a copy side by side is masked sooner.
         masked = np.array(scores)
-        apply_mask(masked, self._sequences.masks(len(masked))[0])
+        try:
+            if self.error is None:
+                self._sequences.follow(np.asarray(input_ids)[None])
+                apply_mask(masked, self._sequences.masks(len(masked))[0])
+        except BaseException as error:  # An interrupt would be lost, too, and the mask with it.
+            self.error = error
+        if self.error is not None:
+            masked[:] = -np.inf
+            masked[self._stop_ids] = 0
         return masked
 
+    def raise_error(self) -> None:
+        """Raise what went wrong while the text was written, if anything did."""
+        if self.error is not None:
+            raise self.error
+
     def is_whole(self, input_ids: Sequence[int]) -> bool:
-        """Whether these ids, prompt included, are a whole text."""
+        """Whether these ids, prompt included, are a whole text; raises what went wrong."""
+        self.raise_error()
         return self._sequences.are_whole(np.asarray(input_ids)[None])[0]
 
 
