@@ -10,7 +10,7 @@ from stencilm import _core
 from stencilm._limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from stencilm._grammar import Grammar
     from stencilm._vocabulary import Vocabulary
@@ -53,7 +53,7 @@ class Compiler:
         self._core_limits = None if limits is None else limits._core
         self._cache_entries = cache_entries
         self._cache_bytes = cache_bytes
-        self._cache: OrderedDict[tuple[str, str, str], CompiledGrammar] = OrderedDict()
+        self._cache: OrderedDict[Hashable, CompiledGrammar] = OrderedDict()
         self._lock = threading.Lock()
 
     def compile(self, grammar: Grammar) -> CompiledGrammar:
@@ -64,15 +64,24 @@ class Compiler:
             VocabularyError: The grammar names a special token that the vocabulary lacks.
             LimitError: A field of the limits was reached.
         """
+        return self.compile_once(grammar.key, lambda: grammar)
+
+    def compile_once(self, key: Hashable, make: Callable[[], Grammar]) -> CompiledGrammar:
+        """What `make` makes, compiled; the same object again for the same key, and nothing made.
+
+        Raises:
+            UnsatisfiableError: No text can match.
+            VocabularyError: The grammar names a special token that the vocabulary lacks.
+            LimitError: A field of the limits was reached.
+        """
         if self._cache_entries == 0:
-            return self._make(grammar)
-        key = grammar.key
+            return self._make(make())
         with self._lock:
             found = self._cache.get(key)
             if found is not None:
                 self._cache.move_to_end(key)
                 return found
-        made = self._make(grammar)
+        made = self._make(make())
         with self._lock:
             made = self._cache.setdefault(key, made)
             self._cache.move_to_end(key)

@@ -386,7 +386,7 @@ impl Parser<'_> {
                 return Err(Error::syntax(message, start));
             }
         } else {
-            if self.take("<") || (self.options.names_with_p && self.take("P<")) {
+            if self.take("<") || (self.flags.names_with_p && self.take("P<")) {
                 self.name(start)?;
                 return Ok(None);
             }
