@@ -392,3 +392,19 @@ def test_a_batch_over_changing_generations(many_kit: Kit) -> None:
             assert matcher.accept(token)
             assert other.accept(token)
     assert compiled.generations > 1
+
+
+def test_a_key_stands_for_what_was_made(byte_kit: Kit) -> None:
+    compiler = Compiler(byte_kit.vocabulary)
+    made: list[str] = []
+
+    def make(pattern: str) -> Grammar:
+        made.append(pattern)
+        return Grammar.from_regex(pattern)
+
+    one = compiler.compile_once("key", lambda: make("a"))
+    assert compiler.compile_once("key", lambda: make("b")) is one
+    assert compiler.compile_once("other", lambda: make("c")) is not one
+    assert made == ["a", "c"]
+    assert compiler.cache_len == 2
+    assert compiler.cache_use().bytes >= one.memory > 0

@@ -171,6 +171,10 @@ VALUE = {"street": "a, b: c", "zip": 3}
         ({"indent": 2}, {"indent": 2}),
         ({"indent": 0}, {"indent": 0}),
         ({"indent": 7}, {"indent": 7}),
+        (
+            {"indent": 1, "separators": (", ", ":")},
+            {"indent": 1, "separators": (", ", ":")},
+        ),
     ],
 )
 def test_white_space_is_exactly_that_of_json_dumps(
@@ -186,6 +190,26 @@ def test_white_space_is_exactly_that_of_json_dumps(
             assert not takes(byte_kit, grammar, other)
     for empty in ("[]", "{}"):
         assert takes(byte_kit, Grammar.json(**options), empty)
+
+
+def test_integers_may_be_digits_alone(byte_kit: Kit) -> None:
+    for numbers, texts in [
+        ("plain", {"1", "1.0"}),
+        ("digits", {"1"}),
+        ("any", {"1", "1.0", "1e0"}),
+    ]:
+        grammar = Grammar.from_json_schema({"type": "integer"}, numbers=numbers)  # type: ignore[arg-type]
+        assert {text for text in ("1", "1.0", "1e0") if takes(byte_kit, grammar, text)} == texts
+
+
+def test_what_is_described_may_be_all(byte_kit: Kit) -> None:
+    schema = {"properties": {"a": {"prefixItems": [{}]}, "b": {"type": "object"}}}
+    for closed in (False, True):
+        grammar = Grammar.from_json_schema(schema, closed=closed)
+        assert takes(byte_kit, grammar, '{"a": [1], "b": {"x": 2}}')
+        for other in ('{"x": 1}', '{"a": [1, 2]}'):
+            assert takes(byte_kit, grammar, other) is not closed
+    assert Grammar.from_json_schema(schema).key != grammar.key
 
 
 def test_any_white_space_has_a_cap(byte_kit: Kit) -> None:

@@ -9,7 +9,7 @@ from stencilm._cache import Cache, CacheUse
 from stencilm._limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from stencilm._grammar import Grammar
     from stencilm._vocabulary import Vocabulary
@@ -65,11 +65,21 @@ class Compiler:
             VocabularyError: The grammar names a special token that the vocabulary lacks.
             LimitError: A field of the limits was reached.
         """
+        return self.compile_once(grammar.key, lambda: grammar)
+
+    def compile_once(self, key: Hashable, make: Callable[[], Grammar]) -> CompiledGrammar:
+        """What `make` makes, compiled; the same object again for the same key, and nothing made.
+
+        Raises:
+            UnsatisfiableError: No text can match.
+            VocabularyError: The grammar names a special token that the vocabulary lacks.
+            LimitError: A field of the limits was reached.
+        """
         if self._cache is None:
-            return self._make(grammar)
-        key = grammar.key
+            return self._make(make())
         found = self._cache.get(key)
         if found is None:
+            grammar = make()
             found = self._cache.add(key, (self._make(grammar), _weight(grammar)))
         return found[0]
 
@@ -114,12 +124,6 @@ class Compiler:
         0.75
         """
         return CacheUse(0, 0, 0, 0, 0) if self._cache is None else self._cache.use()
-
-    @property
-    def cache_memory(self) -> int:
-        """Bytes of their tables, about."""
-        with self._lock:
-            return sum(kept.memory for kept in self._cache.values())
 
     def _make(self, grammar: Grammar) -> CompiledGrammar:
         vocabulary = self.vocabulary

@@ -410,6 +410,15 @@ class Grammar:
         return Report(**_core.Grammar.json_schema_report(self.source, self._options or None))
 
     @property
+    def tokens(self) -> list[str]:
+        """The tokens that it names: special ones, and some by their numbers.
+
+        >>> Grammar.from_ebnf('root ::= <think> "a" <[3]>').tokens
+        ['<think>', '<[3]>']
+        """
+        return self._core.tokens
+
+    @property
     def key(self) -> tuple[str, str, str]:
         """Equal for grammars made from the same source with the same options."""
         return (self.kind, self.source, repr(self._options))

@@ -215,6 +215,12 @@ impl Grammar {
         Ok(Self(guarded_apart(py, || stencilm::from_substrings(text, &mut budget))?))
     }
 
+    /// The tokens that it names, by name or by number.
+    #[getter]
+    fn tokens(&self) -> Vec<String> {
+        self.0.rules.special_tokens()
+    }
+
     /// The rules that the start needs, at most `most`, as EBNF.
     #[pyo3(signature = (most=200))]
     fn show(&self, py: Python<'_>, most: usize) -> PyResult<String> {

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import stencilm
-from stencilm.compat.xgrammar.exceptions import DeserializeFormatError, runtime_errors
-from stencilm.compat.xgrammar.grammar import Grammar, grammar_of, tag_grammar, tag_of
+from stencilm.compat.xgrammar.exceptions import (
+    DeserializeFormatError,
+    InvalidStructuralTagError,
+    runtime_errors,
+)
+from stencilm.compat.xgrammar.grammar import (
+    Grammar,
+    cooked,
+    grammar_of,
+    recipe,
+    schema_options,
+    schema_text,
+    tag_of,
+    tag_recipe,
+)
 from stencilm.compat.xgrammar.saved import read_saved, write_saved
+from stencilm.compat.xgrammar.structural_tag import with_numbers
 from stencilm.compat.xgrammar.tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["CompiledGrammar", "GrammarCompiler"]
 
@@ -24,16 +39,19 @@ class CompiledGrammar:
     """A grammar for the tokens of a model. Shared by matchers and threads."""
 
     def __init__(
-        self, compiled: stencilm.CompiledGrammar, grammar: Grammar, tokenizer_info: TokenizerInfo
+        self,
+        compiled: stencilm.CompiledGrammar,
+        grammar: Callable[[], Grammar],
+        tokenizer_info: TokenizerInfo,
     ) -> None:
         self._compiled = compiled
-        self._grammar = grammar
+        self._make = grammar
         self._tokenizer_info = tokenizer_info
 
-    @property
+    @cached_property
     def grammar(self) -> Grammar:
         """The grammar."""
-        return self._grammar
+        return self._make()
 
     @property
     def tokenizer_info(self) -> TokenizerInfo:
@@ -48,7 +66,7 @@ class CompiledGrammar:
     def serialize_json(self) -> str:
         """The grammar, and the tokenizer's metadata, as JSON. Tables are made again when read."""
         fields = {
-            "recipe": self._grammar._recipe,
+            "recipe": self.grammar._recipe,
             "tokenizer_metadata": self._tokenizer_info.dump_metadata(),
         }
         return write_saved("CompiledGrammar", fields)
@@ -75,7 +93,7 @@ class CompiledGrammar:
             return self._compiled
         with runtime_errors():
             compiler = stencilm.Compiler(vocabulary, limits=_LIMITS, cache_entries=0)
-            return compiler.compile(self._grammar._grammar)
+            return compiler.compile(self.grammar._grammar)
 
 
 class GrammarCompiler:
@@ -131,42 +149,40 @@ class GrammarCompiler:
         any_order: bool = False,
     ) -> CompiledGrammar:
         """A JSON Schema; the arguments are those of `Grammar.from_json_schema`."""
-        grammar = Grammar.from_json_schema(
-            schema,
-            any_whitespace=any_whitespace,
-            indent=indent,
-            separators=separators,
-            strict_mode=strict_mode,
-            max_whitespace_cnt=max_whitespace_cnt,
-            any_order=any_order,
+        options = schema_options(
+            any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order
         )
-        return self._compile(grammar)
+        text = schema_text(schema)
+        return self._compile(recipe("json_schema", schema=text, options=options))
 
     def compile_builtin_json_grammar(self) -> CompiledGrammar:
         """Any JSON object or array."""
-        return self._compile(Grammar.builtin_json_grammar())
+        return self._compile(recipe("json"))
 
     def compile_regex(self, regex: str) -> CompiledGrammar:
         """A regular expression."""
-        return self._compile(Grammar.from_regex(regex))
+        return self._compile(recipe("regex", pattern=regex))
 
     def compile_lark(
         self, lark_string: str, *, named_grammars: Mapping[str, Grammar | str] | None = None
     ) -> CompiledGrammar:
         """A grammar in Lark's language."""
-        return self._compile(Grammar.from_lark(lark_string, named_grammars=named_grammars))
+        info = self._tokenizer_info
+        grammar = Grammar.from_lark(lark_string, tokenizer_info=info, named_grammars=named_grammars)
+        return self._compile(grammar._recipe)
 
     def compile_structural_tag(self, *args: Any, **kwargs: Any) -> CompiledGrammar:
         """A structural tag; the arguments are those of `Grammar.from_structural_tag`."""
-        return self._compile(tag_grammar(tag_of(args, kwargs), self._tokenizer_info))
+        tag = with_numbers(tag_of(args, kwargs), self._tokenizer_info)
+        return self._compile(tag_recipe(tag), InvalidStructuralTagError)
 
     def compile_grammar(
         self, grammar: str | Grammar, *, root_rule_name: str = "root"
     ) -> CompiledGrammar:
         """A grammar, or one in EBNF."""
         if isinstance(grammar, str):
-            grammar = Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)
-        return self._compile(grammar)
+            return self._compile(recipe("ebnf", text=grammar, start=root_rule_name))
+        return self._compile(grammar._recipe)
 
     def clear_cache(self) -> None:
         """Forgets the grammars; those in use stay alive."""
@@ -174,14 +190,25 @@ class GrammarCompiler:
 
     def get_cache_size_bytes(self) -> int:
         """Bytes of the tables of the grammars that are kept."""
-        return self._compiler.cache_memory
+        return self._compiler.cache_use().bytes
 
     @property
     def cache_limit_bytes(self) -> int:
         """Bytes that they may have; -1 for no limit."""
         return self._limit
 
-    def _compile(self, grammar: Grammar) -> CompiledGrammar:
-        with runtime_errors():
-            compiled = self._compiler.compile(grammar._grammar)
-        return CompiledGrammar(compiled, grammar, self._tokenizer_info)
+    def _compile(
+        self, made_from: dict[str, Any], kind: type[RuntimeError] = RuntimeError
+    ) -> CompiledGrammar:
+        def make() -> Grammar:
+            return Grammar(cooked(made_from), made_from)
+
+        def cook() -> stencilm.Grammar:
+            made = cooked(made_from)
+            if not any(self._tokenizer_info.decoded_vocab) and made.tokens:
+                raise RuntimeError(f"there is no token {made.tokens[0]}")
+            return made
+
+        with runtime_errors(kind):
+            compiled = self._compiler.compile_once(repr(made_from), cook)
+        return CompiledGrammar(compiled, make, self._tokenizer_info)

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from stencilm.compat.xgrammar.structural_tag import StructuralTag, StructuralTagItem
     from stencilm.compat.xgrammar.tokenizer_info import TokenizerInfo
 
-__all__ = ["Grammar"]
+__all__ = [
+    "Grammar",
+    "cooked",
+    "grammar_of",
+    "recipe",
+    "schema_options",
+    "schema_text",
+    "tag_of",
+    "tag_recipe",
+]
 
 _UNBOUNDED = (1 << 32) - 2
 _SHOWN = 10_000
@@ -63,7 +72,7 @@ class Grammar:
         Traceback (most recent call last):
         RuntimeError: at byte 9: unknown rule `other`
         """
-        return _make("ebnf", text=ebnf_string, start=root_rule_name)
+        return _make(recipe("ebnf", text=ebnf_string, start=root_rule_name))
 
     @staticmethod
     def from_json_schema(
@@ -97,7 +106,7 @@ class Grammar:
         options = schema_options(
             any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order
         )
-        made = _make("json_schema", schema=_schema_text(schema), options=options)
+        made = _make(recipe("json_schema", schema=schema_text(schema), options=options))
         if print_converted_ebnf:
             print(made)
         return made
@@ -112,7 +121,7 @@ class Grammar:
         >>> print(Grammar.from_regex("a+"), end="")
         root ::= [a]+
         """
-        made = _make("regex", pattern=regex_string)
+        made = _make(recipe("regex", pattern=regex_string))
         if print_converted_ebnf:
             print(made)
         return made
@@ -128,8 +137,7 @@ class Grammar:
 
         Args:
             lark_string: The grammar.
-            tokenizer_info: Whose tokens `<name>` are; only needed to be told at once that one is
-                not there.
+            tokenizer_info: Whose tokens `<name>` are, if there are such.
             named_grammars: What `@name` stands for: grammars, or texts of Lark grammars.
 
         Raises:
@@ -137,9 +145,11 @@ class Grammar:
         """
         if named_grammars:
             raise RuntimeError("named grammars, `@name`, are not known")
-        made = _make("lark", text=lark_string)
+        made = _make(recipe("lark", text=lark_string))
         if tokenizer_info is not None:
             made.check(tokenizer_info)
+        elif made._grammar.tokens:
+            raise RuntimeError(f"tokenizer_info is needed for {made._grammar.tokens[0]}")
         return made
 
     @staticmethod
@@ -156,7 +166,7 @@ class Grammar:
             InvalidStructuralTagError: It is refused; the message has the place.
             TypeError: Other arguments.
         """
-        return tag_grammar(tag_of(args, kwargs), None)
+        return _make(tag_recipe(tag_of(args, kwargs)), InvalidStructuralTagError)
 
     @staticmethod
     def builtin_json_grammar() -> Grammar:
@@ -165,7 +175,7 @@ class Grammar:
         >>> str(Grammar.builtin_json_grammar()) != ""
         True
         """
-        return _make("json")
+        return _make(recipe("json"))
 
     @staticmethod
     def concat(*grammars: Grammar) -> Grammar:
@@ -176,7 +186,7 @@ class Grammar:
         part_2.root ::= [b]
         part_1.root ::= [a]
         """
-        return _make("concat", parts=[grammar._recipe for grammar in grammars])
+        return _make(recipe("concat", parts=[grammar._recipe for grammar in grammars]))
 
     @staticmethod
     def union(*grammars: Grammar) -> Grammar:
@@ -187,7 +197,7 @@ class Grammar:
         part_1.root ::= [a]
         part_2.root ::= [b]
         """
-        return _make("union", parts=[grammar._recipe for grammar in grammars])
+        return _make(recipe("union", parts=[grammar._recipe for grammar in grammars]))
 
     def serialize_json(self) -> str:
         r"""What it was made from, as JSON.
@@ -216,27 +226,21 @@ class Grammar:
             stencilm.Compiler(vocabulary, cache_entries=0).compile(self._grammar)
 
 
-def grammar_of(recipe: Any) -> Grammar:
+def grammar_of(made_from: Any) -> Grammar:
     """The grammar of a recipe that was saved.
 
     Raises:
         DeserializeFormatError: It is none.
     """
     try:
-        return Grammar(_cooked(recipe), recipe)
+        return Grammar(cooked(made_from), made_from)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise DeserializeFormatError(f"this is no grammar: {error!r}") from error
 
 
-def tag_grammar(value: Any, info: TokenizerInfo | None) -> Grammar:
-    """The grammar of a structural tag as JSON has it."""
-    from stencilm.compat.xgrammar.structural_tag import with_numbers
-
-    if info is not None:
-        value = with_numbers(value, info)
-    recipe = {"kind": "structural_tag", "tag": json.dumps(value, ensure_ascii=False)}
-    with runtime_errors(InvalidStructuralTagError):
-        return Grammar(_cooked(recipe), recipe)
+def tag_recipe(value: Any) -> dict[str, Any]:
+    """What a structural tag as JSON has it is made from."""
+    return recipe("structural_tag", tag=json.dumps(value, ensure_ascii=False))
 
 
 def tag_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -288,7 +292,8 @@ def schema_options(
     return options
 
 
-def _schema_text(schema: Any) -> str:
+def schema_text(schema: Any) -> str:
+    """A schema as JSON text."""
     if isinstance(schema, str):
         return schema
     if isinstance(schema, Mapping):
@@ -318,13 +323,17 @@ def _ecma_pattern(pattern: str) -> str:
     return _PIECE.sub(piece, pattern)
 
 
-def _make(kind: str, **fields: Any) -> Grammar:
-    recipe = {"kind": kind, **fields}
-    with runtime_errors():
-        return Grammar(_cooked(recipe), recipe)
+def recipe(kind: str, **fields: Any) -> dict[str, Any]:
+    """What a grammar is made from, as JSON has it."""
+    return {"kind": kind, **fields}
 
 
-def _cooked(recipe: Any) -> stencilm.Grammar:
+def _make(made_from: dict[str, Any], kind: type[RuntimeError] = RuntimeError) -> Grammar:
+    with runtime_errors(kind):
+        return Grammar(cooked(made_from), made_from)
+
+
+def cooked(made_from: Any) -> stencilm.Grammar:
     """Our grammar."""
     ways: dict[str, Callable[[Any], stencilm.Grammar]] = {
         "ebnf": lambda given: stencilm.Grammar.from_ebnf(given["text"], start=given["start"]),
@@ -337,7 +346,7 @@ def _cooked(recipe: Any) -> stencilm.Grammar:
         "structural_tag": lambda given: stencilm.Grammar.from_structural_tag(
             given["tag"], **_TAG_OPTIONS
         ),
-        "concat": lambda given: stencilm.Grammar.sequence(list(map(_cooked, given["parts"]))),
-        "union": lambda given: stencilm.Grammar.any_of(list(map(_cooked, given["parts"]))),
+        "concat": lambda given: stencilm.Grammar.sequence(list(map(cooked, given["parts"]))),
+        "union": lambda given: stencilm.Grammar.any_of(list(map(cooked, given["parts"]))),
     }
-    return ways[recipe["kind"]](recipe)
+    return ways[made_from["kind"]](made_from)

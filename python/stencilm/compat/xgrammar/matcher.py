@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stencilm import StencilmError
+from stencilm.compat.xgrammar.compiler import CompiledGrammar
 from stencilm.compat.xgrammar.exceptions import runtime_errors
 
 if TYPE_CHECKING:
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
 
     import torch
 
-    from stencilm.compat.xgrammar.compiler import CompiledGrammar
 
 __all__ = ["GrammarMatcher"]
 
@@ -28,6 +29,9 @@ class GrammarMatcher:
         terminate_without_stop_token: Whether the text ends by itself where it may end.
         max_rollback_tokens: Counts for nothing, as in XGrammar: everything can be given back.
         default_temperature: What `temperature` says.
+
+    Raises:
+        ValueError: The grammar is not compiled.
 
     >>> from stencilm.compat import xgrammar as xgr
     >>> info = xgr.TokenizerInfo(["a", "b", "</s>"])
@@ -45,6 +49,8 @@ class GrammarMatcher:
         max_rollback_tokens: int = -1,
         default_temperature: float | None = None,
     ) -> None:
+        if not isinstance(compiled_grammar, CompiledGrammar):
+            raise ValueError("a CompiledGrammar is expected: compile the grammar first")
         info = compiled_grammar.tokenizer_info
         if override_stop_tokens is None:
             stops = info.stop_token_ids
@@ -68,11 +74,13 @@ class GrammarMatcher:
 
     def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
         """Takes a token; False, and no change, if it may not come next."""
-        token = operator.index(token_id)
+        token = token_id if type(token_id) is int else operator.index(token_id)
         if not 0 <= token < self._size:
             return False
-        with runtime_errors():
+        try:
             return self._matcher.accept(token)
+        except StencilmError as error:
+            raise RuntimeError(str(error)) from error
 
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
         """Takes a text as one step; False, and no change, if it may not come next."""
@@ -93,15 +101,17 @@ class GrammarMatcher:
         Raises:
             RuntimeError: The text has ended, or the mask is not as it should be.
         """
-        self._need_more("the next mask")
+        matcher = self._matcher
+        if matcher.has_stopped():
+            self._need_more("the next mask")
         array = self._array if bitmask is self._mask else self._as_array(bitmask)
         try:
-            with runtime_errors():
-                self._matcher.fill_mask(array, index)
+            matcher.fill_mask(array, index)
             # Nearly always the first word tells.
-            is_sure = self._words > 1 and array[index, 0] != -1
-            return is_sure or self._refuses_some(array[index])
-        except IndexError as error:
+            if self._words > 1 and array[index, 0] != -1:
+                return True
+            return self._refuses_some(array[index])
+        except (StencilmError, IndexError) as error:
             raise RuntimeError(str(error)) from error
 
     def traverse_draft_tree(
