@@ -266,8 +266,11 @@ def tokenizer_file(tokenizer: str) -> str:
 
 
 def clock() -> int:
-    """Nanoseconds that this thread has computed: what else the machine does is not in them."""
-    return time.thread_time_ns()
+    """Nanoseconds that this process has computed, on all its threads.
+
+    What else the machine does is not in them.
+    """
+    return time.process_time_ns()
 
 
 def clock_cost() -> float:

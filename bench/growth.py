@@ -4,7 +4,7 @@
 
 Each text goes on for ever in one way: by recursion on the right or on the left, ever deeper, with
 ever more ways to read it, through rules that may be empty. Times are medians of the 25 tokens after
-the number named, in microseconds of the thread's own time; an engine stops where a text has taken
+the number named, in microseconds of processor time; an engine stops where a text has taken
 it ten seconds. For Stencilm also what is kept: bytes of the tables, and live alternatives and
 frames of the matcher.
 """
@@ -140,7 +140,7 @@ def show(arguments: argparse.Namespace) -> None:
         "growth",
         results.surroundings(arguments.tokenizer, found),
         found,
-        "Microseconds of the thread's own time.\n\n" + results.table(columns, rows),
+        "Microseconds of processor time.\n\n" + results.table(columns, rows),
     )
 
 

@@ -39,7 +39,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 def figures(
     vocabulary: stencilm.Vocabulary, kind: str, source: Any, walks: list[list[int]]
 ) -> dict[str, float]:
-    """Medians, in microseconds of the thread's own time and bytes."""
+    """Medians, in microseconds of processor time and bytes."""
     mask = stencilm.allocate_mask(1, vocabulary.size)
     text = source if kind == "lark" else json.dumps(source)
 

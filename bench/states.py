@@ -4,9 +4,9 @@
 
 *First* is from the text of the grammar to its first mask. *Cold* is the first mask of a grammar in
 the state named, with nothing kept from other grammars but what loading the tokenizer makes; *warm*
-the same mask again in a second text. The least of some runs, in microseconds of the thread's own
-time. A state that an engine refuses or does not reach within thirty seconds has a dash, and the
-reason stands below.
+the same mask again in a second text. The least of some runs, in microseconds of processor time. A
+state that an engine refuses or does not reach within thirty seconds has a dash, and the reason
+stands below.
 """
 
 from __future__ import annotations
@@ -184,9 +184,8 @@ def show(arguments: argparse.Namespace) -> None:
                 run = found[name][state]
                 row.append(run[what] if isinstance(run, dict) else None)
         rows.append(row)
-    text = (
-        f"Microseconds of the thread's own time, the least of {arguments.repeat}.\n\n"
-        + results.table(columns, rows)
+    text = f"Microseconds of processor time, the least of {arguments.repeat}.\n\n" + results.table(
+        columns, rows
     )
     reasons = [
         f"- {name}, {state}: {run}"

@@ -4,7 +4,7 @@
 
 The grammars and texts in `bench/workloads/` are given to each engine as they are. A text is cut
 into the model's tokens; before each the mask is asked for, and must allow it. *Cold* is the first
-time with a grammar, *warm* the second; in microseconds of the thread's own time.
+time with a grammar, *warm* the second; in microseconds of processor time.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def show(arguments: argparse.Namespace) -> None:
                 figures = [None] * 10
                 reasons.append(f"- {name}, {workload}: {run}")
             rows.append([workload, name, *figures])
-    text = "Microseconds of the thread's own time.\n\n" + results.table(columns, rows)
+    text = "Microseconds of processor time.\n\n" + results.table(columns, rows)
     if reasons:
         text += "\nNo figure:\n\n" + "\n".join(reasons) + "\n"
     results.save("workloads", results.surroundings(arguments.tokenizer, found), found, text)
