@@ -59,7 +59,8 @@ class Figures:
         self.table_bytes += compiled.memory
         self.grammars += 1
 
-    def row(self, name: str, store_bytes: int | None) -> list[Any]:
+    def row(self, name: str, vocabulary: stencilm.Vocabulary) -> list[Any]:
+        _, size, hits, misses, _, _ = vocabulary.store.usage()
         masks = self.depths.total()
         share = [100 * self.depths[depth] / masks for depth in (1, 2, 3)]
         share.append(100 - sum(share))
@@ -68,12 +69,13 @@ class Figures:
             masks,
             self.local_results / self.grammars,
             100 * self.from_store / max(self.local_results, 1),
+            100 * hits / max(hits + misses, 1),
             *share,
             max(self.depths),
             sum(self.open_tokens) / masks,
             max(self.open_tokens),
             self.table_bytes / self.grammars / 2**20,
-            None if store_bytes is None else store_bytes / 2**20,
+            size / 2**20,
         ]
 
 
@@ -86,6 +88,12 @@ def schemas(path: str, most: int) -> Iterator[tuple[Any, list[Any]]]:
             yield case["schema"], values
 
 
+def forget(vocabulary: stencilm.Vocabulary) -> None:
+    """Leaves in the store what loading a tokenizer makes."""
+    vocabulary.renew_store()
+    vocabulary._warm()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tokenizer")
@@ -93,33 +101,40 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1_000)
     arguments = parser.parse_args()
     vocabulary = stencilm.Vocabulary.load(arguments.tokenizer)
+    text = engines.Text(arguments.tokenizer)
     rows, data = [], {}
     for name, (kind, source, samples) in texts.workloads().items():
-        vocabulary.renew_store()
+        forget(vocabulary)
         make = stencilm.Grammar.from_lark if kind == "lark" else stencilm.Grammar.from_json_schema
         figures = Figures()
-        walks = [engines.tokens_of(vocabulary, sample.encode()) for sample in samples]
+        walks = [text.tokens(sample) for sample in samples]
         figures.walk(vocabulary, make(source), walks)
-        rows.append(figures.row(name, vocabulary.store.usage()[1]))
+        rows.append(figures.row(name, vocabulary))
         data[name] = {"depths": dict(figures.depths), "open_tokens": figures.open_tokens}
     if arguments.schemas:
-        vocabulary.renew_store()
+        forget(vocabulary)
         figures, refused = Figures(), 0
         for schema, values in schemas(arguments.schemas, arguments.most):
             try:
                 grammar = stencilm.Grammar.from_json_schema(json.dumps(schema))
-                walks = [
-                    engines.tokens_of(vocabulary, json.dumps(value, ensure_ascii=False).encode())
-                    for value in values
-                ]
+                walks = [text.tokens(json.dumps(value, ensure_ascii=False)) for value in values]
                 figures.walk(vocabulary, grammar, walks)
             except (stencilm.StencilmError, ValueError):
                 refused += 1
         name = f"{figures.grammars} schemas ({refused} left out), a mean of each"
-        rows.append(figures.row(name, vocabulary.store.usage()[1]))
+        rows.append(figures.row(name, vocabulary))
         data["schemas"] = {"depths": dict(figures.depths), "left_out": refused}
     columns = [
-        *("grammar", "masks", "local results", "from the store, %", "1 deep, %", "2, %", "3, %"),
+        *(
+            "grammar",
+            "masks",
+            "local results",
+            "from the store, %",
+            "look-ups there that hit, %",
+            "1 deep, %",
+            "2, %",
+            "3, %",
+        ),
         *("more, %", "deepest", "open tokens, mean", "most", "tables, MiB", "store, MiB"),
     ]
     about = results.surroundings(arguments.tokenizer, ["stencilm"])

@@ -4,8 +4,9 @@
 
 Each text goes on for ever in one way: by recursion on the right or on the left, ever deeper, with
 ever more ways to read it, through rules that may be empty. Times are medians of the 25 tokens after
-the number named, in microseconds; an engine stops where a text has taken it ten seconds. For
-Stencilm also what is kept: bytes of the tables, and live alternatives and frames of the matcher.
+the number named, in microseconds of processor time; an engine stops where a text has taken
+it ten seconds. For Stencilm also what is kept: bytes of the tables, and live alternatives and
+frames of the matcher.
 """
 
 from __future__ import annotations
@@ -41,8 +42,10 @@ GRAMMARS: dict[str, tuple[str, str, str, int]] = {
 """Grammar, what a text begins with, what it goes on with, and the most tokens."""
 
 
-def measure(engine: engines.Engine, vocabulary: stencilm.Vocabulary, name: str, most: int) -> Any:
-    """For each number of tokens: mask and accept in microseconds, and what is kept."""
+def measure(
+    engine: engines.Engine, vocabulary: stencilm.Vocabulary, name: str, most: int
+) -> tuple[list[dict[str, Any]], str]:
+    """For each number of tokens: mask and accept in microseconds, what is kept; why it ended."""
     text, head, period, longest = GRAMMARS[name]
     engine.forget()
     engine.compile(*(("json_schema", True) if text == "json" else ("lark", text)))
@@ -50,18 +53,23 @@ def measure(engine: engines.Engine, vocabulary: stencilm.Vocabulary, name: str, 
     for token in single(vocabulary, head):
         if not engine.accept(token):
             raise ValueError("the text is refused")
-    clock = time.perf_counter_ns
+    clock, own = engines.clock, engines.clock_cost()
     sizes = [n for n in (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000) if n <= longest]
-    points, masks, accepts = [], [], []
+    points: list[dict[str, Any]] = []
+    masks: list[float] = []
+    accepts: list[float] = []
     began_all = time.perf_counter()
     for count, token in enumerate(cycle(single(vocabulary, period)), start=1):
         began = clock()
-        engine.fill()
-        filled = clock()
-        if not engine.accept(token):
-            raise ValueError("the text is refused")
-        masks.append((filled - began) / 1e3)
-        accepts.append((clock() - filled) / 1e3)
+        try:
+            engine.fill()
+            filled = clock()
+            if not engine.accept(token):
+                return points, f"token {count} is refused"
+        except Exception as error:
+            return points, f"token {count}: {error}"
+        masks.append((filled - began - own) / 1e3)
+        accepts.append((clock() - filled - own) / 1e3)
         if sizes and count == min(sizes[0], most) + SAMPLE:
             point: dict[str, Any] = {
                 "tokens": sizes.pop(0),
@@ -72,16 +80,17 @@ def measure(engine: engines.Engine, vocabulary: stencilm.Vocabulary, name: str, 
                 point["tables"] = engine.compiled.memory
                 point["alternatives"], point["frames"] = engine.matcher.live_size
             points.append(point)
-        if not sizes or sizes[0] > most or time.perf_counter() - began_all > SECONDS:
-            return points
-    return points
+        if not sizes or sizes[0] > most:
+            return points, f"{points[-1]['tokens']:,} tokens"
+        if time.perf_counter() - began_all > SECONDS:
+            return points, f"{count:,} tokens in {SECONDS} s"
+    raise AssertionError("a text of no tokens")
 
 
 def single(vocabulary: stencilm.Vocabulary, text: str) -> list[int]:
     """A token for each byte."""
-    return [
-        token for byte in text.encode() for token in engines.tokens_of(vocabulary, bytes([byte]))
-    ]
+    ids = {vocabulary.token_bytes(token): token for token in reversed(range(vocabulary.size))}
+    return [ids[bytes([byte])] for byte in text.encode()]
 
 
 def main() -> None:
@@ -95,7 +104,7 @@ def main() -> None:
         show(arguments)
         return
     vocabulary = stencilm.Vocabulary.load(arguments.tokenizer)
-    engine = engines.ENGINES[arguments.only](vocabulary)
+    engine = engines.ENGINES[arguments.only](vocabulary, arguments.tokenizer)
     found = {
         name: alone.within(
             6 * SECONDS, lambda n=name: measure(engine, vocabulary, n, arguments.most)
@@ -111,9 +120,9 @@ def show(arguments: argparse.Namespace) -> None:
     rows: list[list[Any]] = []
     for grammar in GRAMMARS:
         for name in found:
-            points = found[name][grammar]
-            if not isinstance(points, list) or not points:
-                reason = points if isinstance(points, str) else f"not ten tokens in {SECONDS} s"
+            run = found[name][grammar]
+            points, reason = ([], run) if isinstance(run, str) else run
+            if not points:
                 rows.append([grammar, name, *[None] * 7, reason])
                 continue
             first, last = points[0], points[-1]
@@ -122,16 +131,16 @@ def show(arguments: argparse.Namespace) -> None:
                 for what in ("tables", "alternatives", "frames")
             ]
             cost = [first["mask"], last["mask"], first["accept"], last["accept"]]
-            rows.append([grammar, name, *cost, *kept, f"{last['tokens']:,} tokens"])
+            rows.append([grammar, name, *cost, *kept, reason])
     columns = [
         *("grammar", "engine", "mask after 10", "mask at the end", "accept after 10"),
-        *("accept at the end", "tables, bytes", "alternatives", "frames", "reached"),
+        *("accept at the end", "tables, bytes", "alternatives", "frames", "ended after"),
     ]
     results.save(
         "growth",
         results.surroundings(arguments.tokenizer, found),
         found,
-        "Microseconds.\n\n" + results.table(columns, rows),
+        "Microseconds of processor time.\n\n" + results.table(columns, rows),
     )
 
 

@@ -15,7 +15,6 @@ import hashlib
 import json
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,16 +31,15 @@ REPEAT = 9
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    began = time.perf_counter_ns()
+    began = engines.clock()
     made = work()
-    return (time.perf_counter_ns() - began) / 1e3, made
+    return (engines.clock() - began) / 1e3, made
 
 
 def figures(
-    vocabulary: stencilm.Vocabulary, kind: str, source: Any, samples: list[str]
+    vocabulary: stencilm.Vocabulary, kind: str, source: Any, walks: list[list[int]]
 ) -> dict[str, float]:
-    """Medians, in microseconds and bytes."""
-    walks = [engines.tokens_of(vocabulary, sample.encode()) for sample in samples]
+    """Medians, in microseconds of processor time and bytes."""
     mask = stencilm.allocate_mask(1, vocabulary.size)
     text = source if kind == "lark" else json.dumps(source)
 
@@ -75,7 +73,11 @@ def main() -> None:
     parser.add_argument("tokenizer")
     arguments = parser.parse_args()
     vocabulary = stencilm.Vocabulary.load(arguments.tokenizer)
-    found = {name: figures(vocabulary, *work) for name, work in texts.workloads().items()}
+    text = engines.Text(arguments.tokenizer)
+    found = {
+        name: figures(vocabulary, kind, source, [text.tokens(sample) for sample in samples])
+        for name, (kind, source, samples) in texts.workloads().items()
+    }
     rows = [
         [name, run["read"], run["learn"], int(run["bytes"]), run["check"]]
         for name, run in found.items()
