@@ -2,12 +2,13 @@
 
 #![allow(unsafe_code)] // The only file that may: PyO3 hands out memory of other objects no other way.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use pyo3::{
-    buffer::PyBuffer,
+    buffer::{Element, PyBuffer, ReadOnlyCell},
     exceptions::{PyIndexError, PyTypeError, PyValueError},
     intern,
     prelude::*,
@@ -122,6 +123,27 @@ pub(crate) fn write_row(
     }
     write(MaskBuffer::new(object)?.row(row, words)?);
     Ok(())
+}
+
+/// The numbers of a buffer, if they lie side by side.
+pub(crate) fn numbers<'a, T: Element>(
+    _py: Python<'a>,
+    buffer: &'a PyBuffer<T>,
+) -> Option<&'a [ReadOnlyCell<T>]> {
+    let numbers = buffer.as_slice_ptr()?;
+    // SAFETY: the exporter vouches for its memory as long as the buffer is held, PyO3 checked that
+    // it is aligned, and cells may be written through other references meanwhile.
+    Some(unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), numbers.len()) })
+}
+
+/// The same to be written; none if the buffer is read-only.
+pub(crate) fn written_numbers<'a, T: Element>(
+    _py: Python<'a>,
+    buffer: &'a PyBuffer<T>,
+) -> Option<&'a [Cell<T>]> {
+    let numbers = buffer.as_slice_ptr().filter(|_| !buffer.readonly())?;
+    // SAFETY: as in `numbers`, and the memory is writable.
+    Some(unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), numbers.len()) })
 }
 
 fn check_row(row: usize, rows: usize, width: usize, words: usize) -> PyResult<()> {

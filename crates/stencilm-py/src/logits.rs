@@ -8,6 +8,8 @@ use pyo3::{
     prelude::*,
 };
 
+use crate::buffers::{numbers, written_numbers};
+
 /// Tokens of a word.
 const BITS: usize = 32;
 
@@ -21,7 +23,7 @@ pub(crate) fn write_refused(
     refused: u64,
 ) -> PyResult<()> {
     let mask = PyBuffer::<i32>::get(mask)?;
-    let words = mask.as_slice(py).ok_or_else(scattered)?;
+    let words = numbers(py, &mask).ok_or_else(scattered)?;
     if let Ok(logits) = PyBuffer::<u32>::get(logits) {
         return write(py, &logits, words, u32::try_from(refused)?);
     }
@@ -40,7 +42,7 @@ fn write<T: Element>(
     words: &[ReadOnlyCell<i32>],
     refused: T,
 ) -> PyResult<()> {
-    let logits = logits.as_mut_slice(py).ok_or_else(scattered)?;
+    let logits = written_numbers(py, logits).ok_or_else(scattered)?;
     let (known, beyond) = logits.split_at(logits.len().min(words.len() * BITS));
     let (chunks, rest) = known.as_chunks::<BITS>();
     for (chunk, word) in chunks.iter().zip(words) {
