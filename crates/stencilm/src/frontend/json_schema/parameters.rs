@@ -236,7 +236,7 @@ impl Machine {
                     let (plain, rest): (Vec<_>, Vec<_>) =
                         part.arrays.into_iter().partition(ArrayShape::is_plain);
                     if !rest.is_empty() {
-                        let rest = Shape { arrays: rest.into(), ..Shape::default() };
+                        let rest = Shape { arrays: rest, ..Shape::default() };
                         let rest = self.schemas.intern(rest);
                         let value = self.value_of(rest, 0, exprs)?;
                         let before = marked(exprs, before);

@@ -63,7 +63,7 @@ pub struct RegexOptions {
     pub verbose: bool,
     /// `\p{…}` is a class in Python too, as in its package `regex`.
     pub properties: bool,
-    /// `(?P<name>…)` is a named group in ECMA-262 too, as in XGrammar's macro.
+    /// `(?P<name>…)` is a named group in ECMA-262 too, as in a macro of EBNF.
     pub names_with_p: bool,
 }
 
