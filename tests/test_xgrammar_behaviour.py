@@ -26,6 +26,7 @@ DIFFERENT = {
     "[max_tokens=": "rule options that say no more than which texts may come are refused",
     "[temperature=0.6]": "the same",
     "(=([ \\n\\r\\t]* [,}\\]:]))": "a look-ahead holds: there it is a hint",
+    '(=Substring("b"))': "a macro may stand in a look-ahead",
     '"a" |': "an alternative may be empty, as in llama.cpp",
     '"a"{1,3}{1,3}': "what is repeated may be repeated, as in llama.cpp",
     '"a"++': "the same",

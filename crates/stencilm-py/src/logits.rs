@@ -1,4 +1,5 @@
-//! Masks applied to logits. NumPy takes as long for that as a small model for a part of its token.
+//! Masks applied to logits: array operations take as long for that as a small model for a part of its
+//! token.
 
 use std::cell::Cell;
 
@@ -55,7 +56,9 @@ fn write<T: Element>(
     if let Some(word) = words.get(chunks.len()) {
         keep(rest, word.get(), refused);
     }
-    beyond.iter().for_each(|logit| logit.set(refused));
+    for logit in beyond {
+        logit.set(refused);
+    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The lengths, in characters, of the texts of an expression: an ultimately periodic set, since
 //! sets of residuals that one more character leads to must come again.
 
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -185,11 +186,11 @@ impl Residuals {
             feasible.push(layer.iter().any(|&at| self.exprs.is_nullable(at)));
             let mut next = Vec::new();
             for at in layer {
-                if !rests.contains_key(&at) {
+                if let Entry::Vacant(place) = rests.entry(at) {
                     let Some(found) = self.after_one_character(at, any, &mut steps)? else {
                         return Ok(None);
                     };
-                    rests.insert(at, found);
+                    place.insert(found);
                 }
                 next.extend_from_slice(&rests[&at]);
             }

@@ -130,14 +130,8 @@ impl Lowering<'_> {
     }
 
     fn plain(&mut self, id: NodeId, budget: &mut Budget) -> Result<ExprId, Error> {
-        match self.tree.nodes[id] {
-            Node::Call(rule) => Ok(self.exprs.call(self.ids[rule])),
-            _ => {
-                let parts: Vec<ExprId> =
-                    self.tree.parts(id).iter().map(|&part| self.plain[part]).collect();
-                self.build(id, &parts, budget)
-            }
-        }
+        let parts: Vec<ExprId> = self.tree.parts(id).iter().map(|&part| self.plain[part]).collect();
+        self.build(id, &parts, budget)
     }
 
     /// The piece without calls.
