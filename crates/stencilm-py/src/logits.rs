@@ -44,7 +44,7 @@ pub(crate) fn first_allowed(
     most: usize,
 ) -> PyResult<Vec<usize>> {
     let mask = PyBuffer::<i32>::get(mask)?;
-    let words = mask.as_slice(py).ok_or_else(scattered)?;
+    let words = numbers(py, &mask).ok_or_else(scattered)?;
     let tokens = words.iter().enumerate().flat_map(|(at, word)| {
         let word = word.get();
         (0..if word == 0 { 0 } else { BITS })
