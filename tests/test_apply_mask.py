@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from stencilm import allocate_mask, apply_mask
+from stencilm import _core, allocate_mask, allowed_ids, apply_mask
 
 
 def random_mask(rows: int, tokens: int, random: Random) -> NDArray[np.int32]:
@@ -74,6 +74,16 @@ def test_refused_tokens_become_minus_infinity(dtype: Any, layout: str, seed: int
     assert np.array_equal(logits.astype(np.float64), expected, equal_nan=True)
     if layout == "wide":
         assert np.array_equal(whole[:, width:], outside[:, width:])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_first_tokens_of_a_row(seed: int) -> None:
+    random = Random(seed)
+    row = random_mask(1, 300, random)[0]
+    row[: random.randint(0, 10)] = 0
+    ids = allowed_ids(row).tolist()
+    for most in (0, 1, 2, 7, 400):
+        assert _core.first_allowed(row, most) == ids[:most]
 
 
 def test_one_row_needs_one_axis() -> None:

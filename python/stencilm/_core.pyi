@@ -18,6 +18,7 @@ __all__ = [
     "Vocabulary",
     "accept_tokens",
     "fill_masks",
+    "first_allowed",
     "json_text",
     "write_refused",
 ]
@@ -223,6 +224,7 @@ def fill_masks(
     mask: _Mask,
     rows: Sequence[int] | None = None,
 ) -> None: ...
+def first_allowed(mask: NDArray[np.int32], most: int) -> list[int]: ...
 def write_refused(logits: NDArray[Any], mask: NDArray[np.int32], refused: int) -> None: ...
 def accept_tokens(
     matchers: list[Matcher | None] | list[Matcher], tokens: Sequence[int]

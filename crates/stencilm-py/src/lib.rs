@@ -32,6 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batches::fill_masks, module)?)?;
     module.add_function(wrap_pyfunction!(batches::accept_tokens, module)?)?;
     module.add_function(wrap_pyfunction!(json_text::json_text, module)?)?;
+    module.add_function(wrap_pyfunction!(logits::first_allowed, module)?)?;
     module.add_function(wrap_pyfunction!(logits::write_refused, module)?)?;
     Ok(())
 }

@@ -1,5 +1,4 @@
-//! Masks applied to logits: array operations take as long for that as a small model for a part of its
-//! token.
+//! Masks read and applied to logits, where array operations would be felt beside a small model.
 
 use std::cell::Cell;
 
@@ -35,6 +34,24 @@ pub(crate) fn write_refused(
         return write(py, &logits, words, refused);
     }
     Err(PyTypeError::new_err("the logits are not unsigned integers of 16, 32 or 64 bits"))
+}
+
+/// The first `most` tokens of a row of a mask: fewer if it has no more.
+#[pyfunction]
+pub(crate) fn first_allowed(
+    py: Python<'_>,
+    mask: &Bound<'_, PyAny>,
+    most: usize,
+) -> PyResult<Vec<usize>> {
+    let mask = PyBuffer::<i32>::get(mask)?;
+    let words = numbers(py, &mask).ok_or_else(scattered)?;
+    let tokens = words.iter().enumerate().flat_map(|(at, word)| {
+        let word = word.get();
+        (0..if word == 0 { 0 } else { BITS })
+            .filter(move |bit| word >> bit & 1 != 0)
+            .map(move |bit| at * BITS + bit)
+    });
+    Ok(tokens.take(most).collect())
 }
 
 fn write<T: Element>(

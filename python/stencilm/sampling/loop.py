@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stencilm import InternalError, allocate_mask, apply_mask, forced_tokens
+from stencilm import InternalError, _core, allocate_mask, apply_mask, forced_tokens
 
 from .pick import pick
 
@@ -175,10 +175,7 @@ class _Guide:
         begin = self._clock()
         matcher.fill_mask(self._mask, 0)
         self.mask_seconds = self._clock() - begin
-        words = np.flatnonzero(self._mask[0])
-        if len(words) == 0:
+        first = _core.first_allowed(self._mask[0], 2)
+        if not first:
             raise InternalError("the matcher allows no token, but its text is not finished")
-        word = int(self._mask[0, words[0]]) & 0xFFFF_FFFF
-        if self._skip_forced and len(words) == 1 and word & (word - 1) == 0:
-            return int(words[0]) * 32 + word.bit_length() - 1
-        return None
+        return first[0] if self._skip_forced and len(first) == 1 else None
