@@ -183,7 +183,7 @@ def modes(engine: str) -> dict[str, tuple[list[str], dict[str, str]]]:
         "plain": ([*tools, *chunked], {}),
         "speculative": ([*tools, "--speculative-config", json.dumps(NGRAM)], {}),
         # vLLM knows no bias beside drafts.
-        "reasoning": ([*tools, *REASONING[engine]], {}),
+        "reasoning": ([*tools, *REASONING[engine]], {"STENCILM_OPTIONS": '{"whitespace_cap": 2}'}),
     }
     if engine == "sglang":
         # Its kernels for trees of drafts on CPUs are not on PyPI.

@@ -309,10 +309,7 @@ def _widen_config() -> None:
 
 
 class _Kernels:
-    """XGrammar, but for rows on CPUs that allow few tokens.
-
-    It refuses the others one by one: 0.26 ms for 49,152 tokens, each time. Here it is a tenth.
-    """
+    """XGrammar, but for masks on CPUs: it refuses tokens one by one, 0.26 ms a row of 49,152."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._theirs(), name)
@@ -321,17 +318,11 @@ class _Kernels:
         self, logits: torch.Tensor, bitmask: torch.Tensor, *, indices: Any = None, **more: Any
     ) -> None:
         """As XGrammar's."""
-        theirs = self._theirs().apply_token_bitmask_inplace
-        if more or not _is_chosen() or not logits.is_cpu or not bitmask.is_cpu:
+        if not more and _is_chosen() and logits.is_cpu and bitmask.is_cpu:
+            apply_mask(logits, bitmask, indices)
+        else:
+            theirs = self._theirs().apply_token_bitmask_inplace
             theirs(logits, bitmask, indices=indices, **more)
-            return
-        rows = list(range(len(bitmask)) if indices is None else indices)
-        words = bitmask.numpy()
-        sparse = [row for row in rows if np.count_nonzero(words[row]) <= words.shape[1] // 8]
-        apply_mask(logits, bitmask, sparse)
-        dense = [row for row in rows if row not in sparse]
-        if dense:
-            theirs(logits, bitmask, indices=dense)
 
     def _theirs(self) -> Any:
         # Not by vLLM's lazy loader, which puts the library in this one's place.
