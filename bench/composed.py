@@ -105,10 +105,9 @@ def main() -> None:
     rows, data = [], {}
     for name, (kind, source, samples) in texts.workloads().items():
         forget(vocabulary)
-        make = stencilm.Grammar.from_lark if kind == "lark" else stencilm.Grammar.from_json_schema
         figures = Figures()
         walks = [text.tokens(sample) for sample in samples]
-        figures.walk(vocabulary, make(source), walks)
+        figures.walk(vocabulary, engines.read(kind, source), walks)
         rows.append(figures.row(name, vocabulary))
         data[name] = {"depths": dict(figures.depths), "open_tokens": figures.open_tokens}
     if arguments.schemas:

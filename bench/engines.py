@@ -58,15 +58,7 @@ class Stencilm:
         self.vocabulary._warm()
 
     def compile(self, kind: str, grammar: Any) -> None:
-        if kind == "json_schema":
-            made = stencilm.Grammar.from_json_schema(json.dumps(grammar))
-        elif kind == "regex":
-            made = stencilm.Grammar.from_regex(grammar)
-        elif kind == "structural_tag":
-            made = stencilm.Grammar.from_structural_tag(grammar)
-        else:
-            made = stencilm.Grammar.from_lark(grammar)
-        self.compiled = self.compiler.compile(made)
+        self.compiled = self.compiler.compile(read(kind, grammar))
 
     def begin(self) -> None:
         self.matcher = self.compiled.matcher()
@@ -223,6 +215,17 @@ class GLRMask:
 
     def may_stop(self) -> bool:
         return bool(self.matcher.is_accepting())
+
+
+def read(kind: str, grammar: Any) -> stencilm.Grammar:
+    """A grammar as Stencilm reads it, from text."""
+    if kind == "json_schema":
+        return stencilm.Grammar.from_json_schema(json.dumps(grammar))
+    if kind == "structural_tag":
+        return stencilm.Grammar.from_structural_tag(json.dumps(grammar))
+    if kind == "regex":
+        return stencilm.Grammar.from_regex(grammar)
+    return stencilm.Grammar.from_lark(grammar)
 
 
 ENGINES: dict[str, type[Engine]] = {

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import time
 from itertools import cycle
@@ -54,7 +55,9 @@ def measure(
         if not engine.accept(token):
             raise ValueError("the text is refused")
     clock, own = engines.clock, engines.clock_cost()
-    sizes = [n for n in (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000) if n <= longest]
+    sizes = [
+        n for n in (10, 20, 30, 50, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000) if n <= longest
+    ]
     points: list[dict[str, Any]] = []
     masks: list[float] = []
     accepts: list[float] = []
@@ -93,6 +96,14 @@ def single(vocabulary: stencilm.Vocabulary, text: str) -> list[int]:
     return [ids[bytes([byte])] for byte in text.encode()]
 
 
+def exponent(points: list[dict[str, Any]]) -> float | None:
+    """The power of the number of tokens that mask and token together grow with, at the end."""
+    if len(points) < 2:
+        return None
+    (few, less), (many, more) = ((p["tokens"], p["mask"] + p["accept"]) for p in points[-2:])
+    return math.log(max(more, 0.1) / max(less, 0.1)) / math.log(many / few)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tokenizer")
@@ -123,18 +134,26 @@ def show(arguments: argparse.Namespace) -> None:
             run = found[name][grammar]
             points, reason = ([], run) if isinstance(run, str) else run
             if not points:
-                rows.append([grammar, name, *[None] * 7, reason])
+                rows.append([grammar, name, *[None] * 8, reason])
                 continue
             first, last = points[0], points[-1]
+            power = exponent(points)
             kept = [
                 f"{last[what]:,}" if what in last else None
                 for what in ("tables", "alternatives", "frames")
             ]
             cost = [first["mask"], last["mask"], first["accept"], last["accept"]]
-            rows.append([grammar, name, *cost, *kept, reason])
+            rows.append([grammar, name, *cost, power, *kept, reason])
     columns = [
         *("grammar", "engine", "mask after 10", "mask at the end", "accept after 10"),
-        *("accept at the end", "tables, bytes", "alternatives", "frames", "ended after"),
+        *(
+            "accept at the end",
+            "grows as tokens to the",
+            "tables, bytes",
+            "alternatives",
+            "frames",
+            "ended after",
+        ),
     ]
     results.save(
         "growth",

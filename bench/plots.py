@@ -28,7 +28,6 @@ def load(name: str) -> Any:
 
 
 def save(figure: Any, name: str) -> None:
-    figure.tight_layout()
     # Without a date the file changes only where the figures do.
     figure.savefig(results.FOLDER / f"{name}.svg", metadata={"Date": None})
     plt.close(figure)
@@ -37,7 +36,7 @@ def save(figure: Any, name: str) -> None:
 def states(found: dict[str, Any]) -> None:
     """Cold masks of the thirty states, sorted by ours."""
     names = sorted(found["stencilm"], key=lambda state: figure_of(found["stencilm"][state]) or 0)
-    figure, axes = plt.subplots(figsize=(9, 8))
+    figure, axes = plt.subplots(figsize=(9, 8), layout="constrained")
     for engine, runs in found.items():
         points = [(figure_of(runs[state]), place) for place, state in enumerate(names)]
         shown = [(cold, place) for cold, place in points if cold]
@@ -58,7 +57,9 @@ def figure_of(run: Any) -> float | None:
 def growth(found: dict[str, Any]) -> None:
     """Mask and token after so many tokens, a picture for each kind of text."""
     kinds = list(found["stencilm"])
-    figure, grid = plt.subplots(2, (len(kinds) + 1) // 2, figsize=(16, 6), sharex=True, sharey=True)
+    figure, grid = plt.subplots(
+        2, (len(kinds) + 1) // 2, figsize=(16, 6), sharex=True, sharey=True, layout="constrained"
+    )
     for kind, axes in zip(kinds, grid.flat, strict=False):
         for engine, runs in found.items():
             points = runs[kind][0] if isinstance(runs[kind], list) else []
@@ -79,7 +80,7 @@ def growth(found: dict[str, Any]) -> None:
 def workloads(found: dict[str, Any]) -> None:
     """First masks and cold masks of the papers' workloads."""
     kinds = list(found["stencilm"])
-    figure, grid = plt.subplots(1, 3, figsize=(14, 4.5))
+    figure, grid = plt.subplots(1, 3, figsize=(14, 4.5), layout="constrained")
     for axes, what in zip(grid, ("first mask", "cold, mean", "warm, mean"), strict=True):
         for number, (engine, runs) in enumerate(found.items()):
             bars = [mean_of(runs[kind], what.split(",")[0]) for kind in kinds]
@@ -102,7 +103,7 @@ def mean_of(run: Any, what: str) -> float:
 
 def streaming(found: dict[str, Any]) -> None:
     """Memory while schemas stream through."""
-    figure, axes = plt.subplots(figsize=(8, 4))
+    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
     schemas = [sample["schemas"] for sample in found["samples"]]
     for name, label in (
         ("resident", "resident, beyond the vocabulary"),

@@ -41,11 +41,9 @@ def figures(
 ) -> dict[str, float]:
     """Medians, in microseconds of processor time and bytes."""
     mask = stencilm.allocate_mask(1, vocabulary.size)
-    text = source if kind == "lark" else json.dumps(source)
 
     def compile() -> stencilm.CompiledGrammar:
-        make = stencilm.Grammar.from_lark if kind == "lark" else stencilm.Grammar.from_json_schema
-        return stencilm.Compiler(vocabulary, cache_entries=0).compile(make(text))
+        return stencilm.Compiler(vocabulary, cache_entries=0).compile(engines.read(kind, source))
 
     runs: list[list[float]] = []
     for _ in range(REPEAT):

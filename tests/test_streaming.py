@@ -28,7 +28,7 @@ print(json.dumps(found | {{"before": before, "after": streaming.resident()}}))
 @pytest.mark.skipif(not BENCH.is_dir(), reason="the benchmarks are not here")
 def test_memory_stays_under_its_limits_while_schemas_stream_through() -> None:
     """Twenty-five matchers live on throughout; `stream` compares their masks with fresh ones."""
-    store, cache = 2 << 20, 8 << 20
+    store, cache = 200_000, 8 << 20
     script = SCRIPT.format(bench=str(BENCH), store=store, cache=cache, count=100_000)
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

@@ -78,16 +78,42 @@ def tools(count: int) -> tuple[dict[str, Any], list[str]]:
     )
 
 
+def tagged(count: int) -> tuple[dict[str, Any], list[str]]:
+    """Free text with calls of any of `count` tools, each in a tag of its own; and some texts."""
+    pairs = [tool(number) for number in range(count)]
+    tags = [
+        {
+            "type": "tag",
+            "begin": f"<call={call['name']}>",
+            "content": {
+                "type": "json_schema",
+                "json_schema": schema["properties"]["arguments"],
+            },
+            "end": "</call>",
+        }
+        for schema, call in pairs
+    ]
+    chosen = [pairs[place][1] for place in sorted({0, count // 2, count - 1})]
+    samples = [
+        f"Let me look that up.\n<call={call['name']}>{json.dumps(call['arguments'])}</call> Done."
+        for call in chosen
+    ]
+    format = {"type": "triggered_tags", "triggers": ["<call="], "tags": tags}
+    return {"type": "structural_tag", "format": format}, samples
+
+
 def workloads() -> dict[str, tuple[str, Any, list[str]]]:
     """Name to kind, grammar and texts."""
     one_schema, one_call = tool(7)
     ten, ten_calls = tools(10)
     many, many_calls = tools(500)
+    tag, tag_texts = tagged(500)
     return {
         "JSON, no schema": ("lark", grammar("json"), texts("json")),
         "function call, one tool": ("json_schema", one_schema, [json.dumps(one_call)]),
         "function call, 10 tools": ("json_schema", ten, ten_calls),
         "function call, 500 tools": ("json_schema", many, many_calls),
+        "free text, tags of 500 tools": ("structural_tag", tag, tag_texts),
         "XML 1.0": ("lark", grammar("xml"), texts("xml")),
         "language like Python": ("lark", grammar("dsl"), texts("dsl")),
         "SQL": ("lark", grammar("sql"), texts("sql")),
