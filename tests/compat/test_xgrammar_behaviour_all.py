@@ -49,6 +49,24 @@ def rows() -> list[tuple[str, dict[str, Any]]]:
     return named
 
 
+@pytest.mark.skipif(not DATA.is_file(), reason=f"the answers are not there: {DATA}")
+def test_model_tags_take_what_those_of_xgrammar_take() -> None:
+    asked = 0
+    for _, row in rows():
+        model = row["source"].get("model")
+        if model is None or "texts" not in row:
+            continue
+        tag = xgr.get_model_structural_tag(**model["args"])
+        grammar = xgr.Grammar.from_structural_tag(tag)
+        for text, is_whole, expected in row["texts"]:
+            taken = xgr.testing._is_grammar_accept_string(
+                grammar, text, require_termination=is_whole
+            )
+            assert taken == expected, (model, text)
+            asked += 1
+    assert asked == 130
+
+
 def differences() -> dict[str, str]:
     listed = tomllib.loads(DIFFERENCES.read_text(encoding="utf-8"))["difference"]
     return {row: entry["reason"] for entry in listed for row in entry["rows"]}

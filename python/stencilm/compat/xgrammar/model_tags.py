@@ -279,7 +279,10 @@ def _tag(
             {"name": tool.name or tool.type, "parameters": tool.parameters or True}
             for tool in builtins
         ]
-    choice: Any = "none" if not tools else "auto" if mode == "auto" else "required"
+    # Where calls stand in text, text may follow the first one too.
+    begins_with_call = mode == "required" and family.trigger is not None
+    is_free = mode == "auto" or begins_with_call
+    choice: Any = "none" if not tools else "auto" if is_free else "required"
     if mode == "forced":
         choice = {"type": "function", "function": {"name": tools[0]["name"]}}
     how: Any = {"enabled": "begun", "auto": "optional", "disabled": "none"}[thinks]
@@ -288,7 +291,7 @@ def _tag(
     elif model == "harmony" and how == "begun":
         how = "optional"
     try:
-        return tool_tag(
+        tag = tool_tag(
             tools,
             family,
             tool_choice=choice,
@@ -298,6 +301,17 @@ def _tag(
         )
     except GrammarError as error:
         raise ValueError(str(error)) from error
+    return _beginning_with_call(tag) if begins_with_call else tag
+
+
+def _beginning_with_call(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_beginning_with_call(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("type") in ("triggered_tags", "token_triggered_tags"):
+        return {**value, "at_least_one": True}
+    return {name: _beginning_with_call(part) for name, part in value.items()}
 
 
 def _schema(tool: FunctionToolParam) -> Any:
