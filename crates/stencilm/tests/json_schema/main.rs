@@ -396,7 +396,7 @@ fn the_report_says_what_becomes_of_each_keyword() {
 fn closed_values_have_what_is_described() {
     let closed = JsonSchemaOptions { closed: true, ..JsonSchemaOptions::default() };
     let check = |schema: &str, valid: &[&str], invalid: &[&str]| {
-        check_with(&closed, schema, valid, invalid)
+        check_with(&closed, schema, valid, invalid);
     };
     check(
         r#"{"properties": {"a": {"properties": {"b": true}}, "c": {"type": "object"}}}"#,
