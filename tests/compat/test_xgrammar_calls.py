@@ -417,6 +417,28 @@ def test_old_structural_tags_are_read() -> None:
         assert not xgr.testing._is_grammar_accept_string(grammar, "<f>x</f>")
 
 
+def test_what_nests_too_deep_is_an_error() -> None:
+    schema: Any = {}
+    tag: Any = {"type": "any_text"}
+    for _ in range(20_000):
+        schema = {"items": schema}
+        tag = {"type": "optional", "content": tag}
+    for make in (
+        lambda: xgr.Grammar.from_json_schema('{"items":' * 100_000),
+        lambda: COMPILER.compile_structural_tag({"type": "structural_tag", "format": tag}),
+        lambda: xgr.Grammar.from_structural_tag('{"content":' * 100_000),
+        lambda: xgr.Grammar.from_ebnf("root ::= " + "(" * 100_000),
+        lambda: xgr.Grammar.from_regex("(" * 100_000),
+        lambda: xgr.Grammar.deserialize_json("[" * 100_000),
+    ):
+        with pytest.raises(RuntimeError):
+            make()
+    assert xgr.testing._is_grammar_accept_string(xgr.Grammar.from_json_schema(schema), "[]")
+    token = '{"type":"optional","content":' * 600 + '{"type":"token","token":1}' + "}" * 600
+    with pytest.raises(RuntimeError):
+        COMPILER.compile_structural_tag('{"type":"structural_tag","format":' + token + "}")
+
+
 def test_masks_as_truth_values() -> None:
     truth: Any = np.array([[True] * 40, [False] * 39 + [True]])
     mask = xgr.testing.bool_mask_to_bitmask(truth)

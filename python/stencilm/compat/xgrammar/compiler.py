@@ -18,11 +18,10 @@ from stencilm.compat.xgrammar.grammar import (
     recipe,
     schema_options,
     schema_text,
-    tag_of,
     tag_recipe,
+    tag_text,
 )
 from stencilm.compat.xgrammar.saved import read_saved, write_saved
-from stencilm.compat.xgrammar.structural_tag import with_numbers
 from stencilm.compat.xgrammar.tokenizer_info import TokenizerInfo
 
 if TYPE_CHECKING:
@@ -173,8 +172,8 @@ class GrammarCompiler:
 
     def compile_structural_tag(self, *args: Any, **kwargs: Any) -> CompiledGrammar:
         """A structural tag; the arguments are those of `Grammar.from_structural_tag`."""
-        tag = with_numbers(tag_of(args, kwargs), self._tokenizer_info)
-        return self._compile(tag_recipe(tag), InvalidStructuralTagError)
+        made_from = tag_recipe(tag_text(args, kwargs), self._tokenizer_info)
+        return self._compile(made_from, InvalidStructuralTagError)
 
     def compile_grammar(
         self, grammar: str | Grammar, *, root_rule_name: str = "root"

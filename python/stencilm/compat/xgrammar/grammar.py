@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import stencilm
+from stencilm._inputs import schema_text as encoded
 from stencilm.compat.xgrammar.exceptions import (
     DeserializeFormatError,
     InvalidJSONError,
@@ -29,12 +30,14 @@ __all__ = [
     "recipe",
     "schema_options",
     "schema_text",
-    "tag_of",
     "tag_recipe",
+    "tag_text",
 ]
 
 _UNBOUNDED = (1 << 32) - 2
 _SHOWN = 10_000
+_NAMES_TOKENS = ('"token"', '_tokens"', '"token_dispatch"')
+"""A text without these has no member that names a token."""
 _PIECE = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{,\d*\}", re.DOTALL)
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _ESCAPES = {r"\a": r"\x07", r"\e": r"\x1b"}
@@ -166,7 +169,7 @@ class Grammar:
             InvalidStructuralTagError: It is refused; the message has the place.
             TypeError: Other arguments.
         """
-        return _make(tag_recipe(tag_of(args, kwargs)), InvalidStructuralTagError)
+        return _make(tag_recipe(tag_text(args, kwargs), None), InvalidStructuralTagError)
 
     @staticmethod
     def builtin_json_grammar() -> Grammar:
@@ -238,13 +241,29 @@ def grammar_of(made_from: Any) -> Grammar:
         raise DeserializeFormatError(f"this is no grammar: {error!r}") from error
 
 
-def tag_recipe(value: Any) -> dict[str, Any]:
-    """What a structural tag as JSON has it is made from."""
-    return recipe("structural_tag", tag=json.dumps(value, ensure_ascii=False))
+def tag_recipe(text: str, info: TokenizerInfo | None) -> dict[str, Any]:
+    """What a structural tag is made from, with the numbers of the tokens that it names.
+
+    Raises:
+        InvalidStructuralTagError: It nests too deep.
+    """
+    if info is not None and any(sign in text for sign in _NAMES_TOKENS):
+        from stencilm.compat.xgrammar.structural_tag import with_numbers
+
+        try:
+            text = json.dumps(with_numbers(json.loads(text), info), ensure_ascii=False)
+        except RecursionError as error:
+            raise InvalidStructuralTagError("it nests too deep") from error
+    return recipe("structural_tag", tag=text)
 
 
-def tag_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The structural tag in these arguments, as JSON has it."""
+def tag_text(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """The structural tag in these arguments, as JSON text.
+
+    Raises:
+        InvalidJSONError: It is no JSON.
+        TypeError: These are no such arguments.
+    """
     from stencilm.compat.xgrammar.structural_tag import StructuralTag
 
     names = ["structural_tag"]
@@ -256,16 +275,17 @@ def tag_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     if len(names) == 2:
         tags: list[StructuralTagItem] = given["tags"]
         made = StructuralTag.from_legacy_structural_tag(tags, given["triggers"])
-        return made.model_dump(mode="json", exclude_none=True)
+        return made.model_dump_json(exclude_none=True)
     tag: StructuralTag | str | Mapping[str, Any] = given["structural_tag"]
-    if isinstance(tag, str):
-        try:
-            return json.loads(tag)
-        except (ValueError, RecursionError) as error:
-            raise InvalidJSONError(f"this is no JSON: {error}") from error
-    if isinstance(tag, Mapping):
-        return tag
-    return tag.model_dump(mode="json", exclude_none=True)
+    try:
+        if isinstance(tag, str):
+            json.loads(tag)
+            return tag
+        if isinstance(tag, Mapping):
+            return json.dumps(tag, ensure_ascii=False)
+    except (ValueError, RecursionError) as error:
+        raise InvalidJSONError(f"this is no JSON: {error}") from error
+    return tag.model_dump_json(exclude_none=True)
 
 
 def schema_options(
@@ -296,12 +316,15 @@ def schema_text(schema: Any) -> str:
     """A schema as JSON text."""
     if isinstance(schema, str):
         return schema
-    if isinstance(schema, Mapping):
-        return json.dumps(schema, ensure_ascii=False)
-    for method in ("model_json_schema", "schema"):
-        make = getattr(schema, method, None)
-        if callable(make):
-            return json.dumps(make(), ensure_ascii=False)
+    if isinstance(schema, Mapping) or hasattr(schema, "model_json_schema"):
+        try:
+            return encoded(schema)
+        except RecursionError as error:
+            raise RuntimeError("the schema nests too deep") from error
+    # pydantic 1.
+    make = getattr(schema, "schema", None)
+    if callable(make):
+        return encoded(make())
     raise ValueError("a schema is JSON text, a dict or a pydantic model")
 
 
