@@ -1,4 +1,4 @@
-//! Masks read and applied to logits, where array operations would be felt beside a small model.
+//! Masks read and applied to logits, where calls of `NumPy` would be felt beside a small model.
 
 use std::cell::Cell;
 
@@ -66,17 +66,22 @@ fn write<T: Element>(
     for (chunk, word) in chunks.iter().zip(words) {
         match word.get() {
             -1 => {}
-            0 => chunk.iter().for_each(|logit| logit.set(refused)),
+            0 => fill(chunk, refused),
             word => keep(chunk, word, refused),
         }
     }
     if let Some(word) = words.get(chunks.len()) {
         keep(rest, word.get(), refused);
     }
-    for logit in beyond {
+    fill(beyond, refused);
+    Ok(())
+}
+
+#[inline]
+fn fill<T: Copy>(logits: &[Cell<T>], refused: T) {
+    for logit in logits {
         logit.set(refused);
     }
-    Ok(())
 }
 
 #[inline]
