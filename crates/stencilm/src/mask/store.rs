@@ -90,13 +90,16 @@ struct Shelves {
 }
 
 impl Shelves {
-    /// Makes room for `size` more bytes, if a shelf may have `most`.
-    fn make_room(&mut self, size: usize, most: usize) {
-        if self.young.bytes + size > most {
-            self.evictions += self.old.locals.len() as u64;
-            self.old = std::mem::take(&mut self.young);
-            self.generations += 1;
+    /// Makes room for `size` more bytes, if a shelf may have `most`. What goes is to be freed when
+    /// nobody waits any more: that takes milliseconds.
+    fn make_room(&mut self, size: usize, most: usize) -> Option<Shelf> {
+        if self.young.bytes + size <= most {
+            return None;
         }
+        self.evictions += self.old.locals.len() as u64;
+        self.generations += 1;
+        let young = std::mem::take(&mut self.young);
+        Some(std::mem::replace(&mut self.old, young))
     }
 }
 
@@ -172,8 +175,10 @@ impl Store {
             shelves.old.bytes -= moved.bytes;
         }
         let cost = shelves.young.cost(&kept);
-        shelves.make_room(cost, self.half());
+        let gone = shelves.make_room(cost, self.half());
         shelves.young.insert(key, kept);
+        drop(shelves);
+        drop(gone);
     }
 
     pub(crate) fn sieve(
@@ -199,9 +204,11 @@ impl Store {
         if let Some(found) = shelves.young.sieves.get(&key) {
             return found.clone();
         }
-        shelves.make_room(size, self.half());
+        let gone = shelves.make_room(size, self.half());
         shelves.young.bytes += size;
         shelves.young.sieves.insert(key, sieve.clone());
+        drop(shelves);
+        drop(gone);
         sieve
     }
 
