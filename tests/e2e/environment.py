@@ -124,7 +124,7 @@ def build_stand_in(path: Path, versions: dict[str, set[str]], plain: set[str]) -
     command = ["gcc", "-shared", "-fPIC", "-w", "-fno-builtin", f"-Wl,-soname,{path.name}"]
     if versions:
         blocks = [
-            f'"{version}" {{ global: {"".join(name + "; " for name in sorted(names))}}};\n'
+            f"{version} {{ global: {''.join(name + '; ' for name in sorted(names))}}};\n"
             for version, names in versions.items()
         ]
         script.write_text("".join(blocks), encoding="utf-8")

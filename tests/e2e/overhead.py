@@ -1,6 +1,7 @@
 """What a schema costs a server: the same tokens with and without it, by turns, on one server.
 
-usage: overhead.py vllm|sglang --python … --model … --out … [--rounds 20] [--backend xgrammar]
+usage: overhead.py vllm|sglang --python … --model … --out … [--rounds 20] [--at-once 1,8]
+                   [--backend xgrammar]
 
 The model copies a document that its prompt shows twice, so that it writes the same tokens whether
 the schema holds it to them or not; the share of equal answers is printed. Each round asks without,
@@ -116,6 +117,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--backend", default="stencilm")
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--at-once", default="1,8")
     parser.add_argument("--port", type=int, default=8124)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -125,7 +127,7 @@ def main() -> None:
     )
     print(f"{options.backend}: ready after {server.start():.0f} s", flush=True)
     try:
-        for at_once in (1, 8):
+        for at_once in map(int, options.at_once.split(",")):
             compare(server, at_once, options.rounds)
     finally:
         server.stop()

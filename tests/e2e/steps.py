@@ -4,7 +4,7 @@ usage: steps.py --model FOLDER [--backends nothing,stencilm,xgrammar,guidance]
 
 No model runs: the same calls that vLLM's scheduler and worker make, for the tokens of one document,
 timed by this thread's CPU time. On a machine that others use, that says more than a server's clock.
-`nothing` applies no mask: what vLLM does around it.
+`nothing` fills our masks and applies none: the worker's time is what vLLM does around it.
 """
 
 from __future__ import annotations
