@@ -102,7 +102,8 @@ impl Residuals {
         others.remove(place);
         let other = self.exprs.and(&others);
         let reach = self.reach(body);
-        if max <= reach && min <= reach {
+        // It stays as it is, whatever the lengths: `.+` and the like.
+        if min <= reach && (max <= reach || max == UNBOUNDED) {
             return Ok(id);
         }
         let shape = self.shape(other);
