@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import engines
+import peers
 import results
 
 import stencilm
@@ -101,13 +101,13 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1_000)
     arguments = parser.parse_args()
     vocabulary = stencilm.Vocabulary.load(arguments.tokenizer)
-    text = engines.Text(arguments.tokenizer)
+    text = peers.Text(arguments.tokenizer)
     rows, data = [], {}
     for name, (kind, source, samples) in texts.workloads().items():
         forget(vocabulary)
         figures = Figures()
         walks = [text.tokens(sample) for sample in samples]
-        figures.walk(vocabulary, engines.read(kind, source), walks)
+        figures.walk(vocabulary, peers.read(kind, source), walks)
         rows.append(figures.row(name, vocabulary))
         data[name] = {"depths": dict(figures.depths), "open_tokens": figures.open_tokens}
     if arguments.schemas:

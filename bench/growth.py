@@ -20,7 +20,7 @@ from itertools import cycle
 from typing import Any
 
 import alone
-import engines
+import peers
 import results
 
 import stencilm
@@ -44,7 +44,7 @@ GRAMMARS: dict[str, tuple[str, str, str, int]] = {
 
 
 def measure(
-    engine: engines.Engine, vocabulary: stencilm.Vocabulary, name: str, most: int
+    engine: peers.Engine, vocabulary: stencilm.Vocabulary, name: str, most: int
 ) -> tuple[list[dict[str, Any]], str]:
     """For each number of tokens: mask and accept in microseconds, what is kept; why it ended."""
     text, head, period, longest = GRAMMARS[name]
@@ -54,7 +54,7 @@ def measure(
     for token in single(vocabulary, head):
         if not engine.accept(token):
             raise ValueError("the text is refused")
-    clock, own = engines.clock, engines.clock_cost()
+    clock, own = peers.clock, peers.clock_cost()
     sizes = [
         n for n in (10, 20, 30, 50, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000) if n <= longest
     ]
@@ -79,7 +79,7 @@ def measure(
                 "mask": statistics.median(masks[-SAMPLE:]),
                 "accept": statistics.median(accepts[-SAMPLE:]),
             }
-            if isinstance(engine, engines.Stencilm):
+            if isinstance(engine, peers.Stencilm):
                 point["tables"] = engine.compiled.memory
                 point["alternatives"], point["frames"] = engine.matcher.live_size
             points.append(point)
@@ -108,14 +108,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tokenizer")
     parser.add_argument("--most", type=int, default=100_000)
-    parser.add_argument("--engines", nargs="*", default=engines.installed())
+    parser.add_argument("--engines", nargs="*", default=peers.installed())
     parser.add_argument("--only")
     arguments = parser.parse_args()
     if arguments.only is None:
         show(arguments)
         return
     vocabulary = stencilm.Vocabulary.load(arguments.tokenizer)
-    engine = engines.ENGINES[arguments.only](vocabulary, arguments.tokenizer)
+    engine = peers.ENGINES[arguments.only](vocabulary, arguments.tokenizer)
     found = {
         name: alone.within(
             6 * SECONDS, lambda n=name: measure(engine, vocabulary, n, arguments.most)

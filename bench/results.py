@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import engines
+import peers
 
 FOLDER = Path(__file__).parent / "results"
 
@@ -25,7 +25,7 @@ def surroundings(tokenizer: str, names: Iterable[str]) -> dict[str, Any]:
         "python": platform.python_version(),
         "tokenizer": Path(tokenizer).name,
         "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
-        "versions": {name: engines.version_of(name) for name in names},
+        "versions": {name: peers.version_of(name) for name in names},
     }
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import engines
+import peers
 import results
 
 import stencilm
@@ -30,9 +30,9 @@ REPEAT = 9
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    began = engines.clock()
+    began = peers.clock()
     made = work()
-    return (engines.clock() - began) / 1e3, made
+    return (peers.clock() - began) / 1e3, made
 
 
 def figures(
@@ -42,7 +42,7 @@ def figures(
     mask = stencilm.allocate_mask(1, vocabulary.size)
 
     def compile() -> stencilm.CompiledGrammar:
-        return stencilm.Compiler(vocabulary, cache_entries=0).compile(engines.read(kind, source))
+        return stencilm.Compiler(vocabulary, cache_entries=0).compile(peers.read(kind, source))
 
     runs: list[list[float]] = []
     for _ in range(REPEAT):
@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("tokenizer")
     arguments = parser.parse_args()
     vocabulary = stencilm.Vocabulary.load(arguments.tokenizer)
-    text = engines.Text(arguments.tokenizer)
+    text = peers.Text(arguments.tokenizer)
     found = {
         name: figures(vocabulary, kind, source, [text.tokens(sample) for sample in samples])
         for name, (kind, source, samples) in texts.workloads().items()

@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 import alone
-import engines
+import peers
 import results
 
 import stencilm
@@ -117,10 +117,10 @@ STATES: dict[str, tuple[tuple[str, Any], str]] = {
 
 
 def measure(
-    engine: engines.Engine, grammar: tuple[str, Any], tokens: list[int], repeat: int
+    engine: peers.Engine, grammar: tuple[str, Any], tokens: list[int], repeat: int
 ) -> dict[str, float]:
     """First, cold and warm masks, in microseconds."""
-    clock, own = engines.clock, engines.clock_cost()
+    clock, own = peers.clock, peers.clock_cost()
     runs: list[tuple[float, float, float]] = []
     enough = time.perf_counter() + MOST_SECONDS
     for _ in range(repeat):
@@ -139,7 +139,7 @@ def measure(
     return {"first": first, "cold": cold, "warm": warm}
 
 
-def walked(engine: engines.Engine, tokens: list[int], clock: Any) -> int:
+def walked(engine: peers.Engine, tokens: list[int], clock: Any) -> int:
     """Nanoseconds for the mask after some tokens, asked for there and not before."""
     for token in tokens:
         if not engine.accept(token):
@@ -153,15 +153,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tokenizer")
     parser.add_argument("--repeat", type=int, default=9)
-    parser.add_argument("--engines", nargs="*", default=engines.installed())
+    parser.add_argument("--engines", nargs="*", default=peers.installed())
     parser.add_argument("--only")
     arguments = parser.parse_args()
     if arguments.only is None:
         show(arguments)
         return
     vocabulary = stencilm.Vocabulary.load(arguments.tokenizer)
-    engine = engines.ENGINES[arguments.only](vocabulary, arguments.tokenizer)
-    text = engines.Text(arguments.tokenizer)
+    engine = peers.ENGINES[arguments.only](vocabulary, arguments.tokenizer)
+    text = peers.Text(arguments.tokenizer)
     found = {}
     for name, (grammar, begin) in STATES.items():
         tokens = text.tokens(begin)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import alone
-import engines
+import peers
 import results
 
 import stencilm
@@ -27,9 +27,9 @@ import texts
 SECONDS = 120
 
 
-def measure(engine: engines.Engine, kind: str, grammar: Any, walks: list[list[int]]) -> Any:
+def measure(engine: peers.Engine, kind: str, grammar: Any, walks: list[list[int]]) -> Any:
     """Times of one workload."""
-    clock, own = engines.clock, engines.clock_cost()
+    clock, own = peers.clock, peers.clock_cost()
     engine.forget()
     began = clock()
     engine.compile(kind, grammar)
@@ -67,15 +67,15 @@ def measure(engine: engines.Engine, kind: str, grammar: Any, walks: list[list[in
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tokenizer")
-    parser.add_argument("--engines", nargs="*", default=engines.installed())
+    parser.add_argument("--engines", nargs="*", default=peers.installed())
     parser.add_argument("--only")
     arguments = parser.parse_args()
     if arguments.only is None:
         show(arguments)
         return
     vocabulary = stencilm.Vocabulary.load(arguments.tokenizer)
-    engine = engines.ENGINES[arguments.only](vocabulary, arguments.tokenizer)
-    text = engines.Text(arguments.tokenizer)
+    engine = peers.ENGINES[arguments.only](vocabulary, arguments.tokenizer)
+    text = peers.Text(arguments.tokenizer)
     found = {}
     for name, (kind, grammar, samples) in texts.workloads().items():
         walks = [text.tokens(sample) for sample in samples]
