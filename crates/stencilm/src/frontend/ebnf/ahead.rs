@@ -265,7 +265,7 @@ impl<'l, 't, 'b> Ahead<'l, 't, 'b> {
     /// What is owed after a condition.
     fn condition(&mut self, texts: NodeId, from: usize) -> Result<Option<usize>, Error> {
         let texts = self.lowering.flat(texts, self.budget)?;
-        self.owed.with(from, &self.lowering.exprs, texts)
+        self.owed.with(from, &self.lowering.exprs, texts, self.budget)
     }
 
     /// The texts of a piece by what is owed after them.

@@ -59,16 +59,17 @@ impl Owed {
         before: usize,
         exprs: &Exprs,
         texts: ExprId,
+        budget: &mut Budget,
     ) -> Result<Option<usize>, Error> {
         let own = self.languages.exprs();
         let texts = own.import(exprs, texts, &mut Imported::default());
         let any = own.any_text(Spelling::Text);
         let begun = own.seq2(texts, any);
         let both = own.and(&[self.known[before], begun]);
-        self.id(both)
+        self.id(both, budget)
     }
 
-    fn id(&mut self, whole: ExprId) -> Result<Option<usize>, Error> {
+    fn id(&mut self, whole: ExprId, budget: &mut Budget) -> Result<Option<usize>, Error> {
         if self.languages.exprs().is_nullable(whole) {
             return Ok(Some(NONE));
         }
@@ -78,6 +79,7 @@ impl Owed {
         let mut id = None;
         if !self.languages.is_empty(whole)? {
             for place in 1..self.known.len() {
+                budget.check()?;
                 let other = self.known[place];
                 if self.is_within(whole, other)? && self.is_within(other, whole)? {
                     id = Some(place);
@@ -101,13 +103,13 @@ impl Owed {
         self.languages.is_empty(rest)
     }
 
-    fn steps(&mut self, owed: usize) -> Result<Steps, Error> {
+    fn steps(&mut self, owed: usize, budget: &mut Budget) -> Result<Steps, Error> {
         if let Some(steps) = self.steps.get(&owed) {
             return Ok(steps.clone());
         }
         let mut steps = vec![None; 256];
         for (bytes, rest) in self.languages.ways(self.known[owed])? {
-            let next = self.id(rest)?;
+            let next = self.id(rest, budget)?;
             for byte in bytes {
                 steps[usize::from(byte)] = next;
             }
@@ -161,7 +163,7 @@ impl Owed {
         while at < states.len() {
             budget.check()?;
             let (texts, owed) = states[at];
-            let steps = self.steps(owed)?;
+            let steps = self.steps(owed, budget)?;
             for (bytes, rest) in self.languages.ways(texts)? {
                 let mut by_owed: BTreeMap<usize, ByteSet> = BTreeMap::new();
                 for byte in bytes {
