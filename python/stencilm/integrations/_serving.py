@@ -5,6 +5,7 @@ Servers name the same kinds of constraints, and send the same texts for them.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -26,11 +27,19 @@ from stencilm import (
 from stencilm.vocabularies import load
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from stencilm import CompiledGrammar
 
-__all__ = ["OPTIONS_VARIABLE", "Kind", "ServedModel", "Settings", "refusal", "request_grammar"]
+__all__ = [
+    "OPTIONS_VARIABLE",
+    "Kind",
+    "ServedModel",
+    "Settings",
+    "refusal",
+    "request_grammar",
+    "signature_differences",
+]
 
 Kind: TypeAlias = Literal["json", "json_object", "regex", "choice", "grammar", "structural_tag"]
 """What a request may constrain its answer by."""
@@ -304,3 +313,22 @@ def refusal(error: Exception) -> str:
     place = f" (at {error.location})" if isinstance(error, GrammarError) and error.location else ""
     message = str(error)
     return message if place.strip(" ()").removeprefix("at ") in message else message + place
+
+
+def signature_differences(signatures: Iterable[tuple[Any, str, list[str]]]) -> list[str]:
+    """Which functions of a server are not there, or take other parameters than those listed.
+
+    >>> signature_differences([(Settings, "read", ["text"]), (Settings, "write", ["self"])])
+    ['there is no Settings.write']
+    """
+    found: list[str] = []
+    for owner, name, expected in signatures:
+        place = f"{owner.__name__}.{name}"
+        function = getattr(owner, name, None)
+        if function is None:
+            found.append(f"there is no {place}")
+            continue
+        actual = list(inspect.signature(function).parameters)
+        if actual != expected:
+            found.append(f"{place} takes ({', '.join(actual)}), not ({', '.join(expected)})")
+    return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from jinja2.exceptions import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["CHATML", "ChatTokenizer"]
+__all__ = ["CHATML", "ChatModel", "ChatTokenizer"]
 
 CHATML = (
     "{% for message in messages %}"
@@ -29,6 +29,36 @@ CHATML = (
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
 """The template of models that name none; SmolLM2's, but for its system message."""
+
+
+class Chat(Protocol):
+    """What models ask of a tokenizer."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text` alone."""
+
+    def chat_prompt(self, user: str, system: str | None = None) -> list[int]:
+        """The ids of a first turn, up to where the answer begins."""
+
+
+class ChatModel:
+    """What the models of all engines have in common."""
+
+    _chat: Chat
+    _vocab_size: int
+
+    @property
+    def vocab_size(self) -> int:
+        """How many logits `step` returns."""
+        return self._vocab_size
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text`, without any that a tokenizer would add around it."""
+        return self._chat.encode(text)
+
+    def chat_prompt(self, user: str, system: str | None = None) -> list[int]:
+        """The ids of a first turn, up to where the answer begins."""
+        return self._chat.chat_prompt(user, system)
 
 
 class ChatTokenizer:

@@ -15,7 +15,7 @@ from stencilm import apply_mask
 from stencilm.sampling import ModelError
 
 from ._sequences import Sequences
-from .chat import ChatTokenizer
+from .chat import ChatModel, ChatTokenizer
 
 if TYPE_CHECKING:
     import os
@@ -83,7 +83,7 @@ class GrammarLogitsProcessor:
         return self._sequences.are_whole(np.asarray(input_ids)[None])[0]
 
 
-class LlamaCppModel:
+class LlamaCppModel(ChatModel):
     """One sequence of one model.
 
     Args:
@@ -120,20 +120,7 @@ class LlamaCppModel:
             )
         except (ValueError, RuntimeError) as error:
             raise ModelError(f"llama.cpp cannot load {source}: {error}") from error
-        self._vocab_size: int = self._llama.n_vocab()
-
-    @property
-    def vocab_size(self) -> int:
-        """How many logits `step` returns."""
-        return self._vocab_size
-
-    def encode(self, text: str) -> list[int]:
-        """The ids of `text`, without any that a tokenizer would add around it."""
-        return self._chat.encode(text)
-
-    def chat_prompt(self, user: str, system: str | None = None) -> list[int]:
-        """The ids of a first turn, up to where the answer begins."""
-        return self._chat.chat_prompt(user, system)
+        self._vocab_size = self._llama.n_vocab()
 
     def step(self, ids: Sequence[int]) -> NDArray[np.float32]:
         """Append `ids`, in one forward pass, to the sequence; the logits of what follows."""

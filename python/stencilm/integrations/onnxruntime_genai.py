@@ -16,7 +16,7 @@ from stencilm import apply_mask
 from stencilm.sampling import ModelError
 
 from ._sequences import Sequences
-from .chat import ChatTokenizer
+from .chat import ChatModel, ChatTokenizer
 
 if TYPE_CHECKING:
     import os
@@ -71,7 +71,7 @@ class GrammarGuide:
         generator.set_logits(logits)
 
 
-class OnnxRuntimeModel:
+class OnnxRuntimeModel(ChatModel):
     """One sequence of one model.
 
     Args:
@@ -111,19 +111,6 @@ class OnnxRuntimeModel:
         self.reset()
         self._vocab_size = len(self.step([0]))
         self.reset()
-
-    @property
-    def vocab_size(self) -> int:
-        """How many logits `step` returns."""
-        return self._vocab_size
-
-    def encode(self, text: str) -> list[int]:
-        """The ids of `text`, without any that a tokenizer would add around it."""
-        return self._chat.encode(text)
-
-    def chat_prompt(self, user: str, system: str | None = None) -> list[int]:
-        """The ids of a first turn, up to where the answer begins."""
-        return self._chat.chat_prompt(user, system)
 
     def step(self, ids: Sequence[int]) -> NDArray[np.float32]:
         """Append `ids`, in one forward pass, to the sequence; the logits of what follows."""

@@ -18,7 +18,7 @@ from openvino import opset13
 from stencilm.sampling import ModelError
 
 from ._cache import cached_folder
-from .chat import ChatTokenizer
+from .chat import ChatModel, ChatTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ __all__ = ["OpenVINOModel"]
 _MODEL = "openvino_model.xml"
 
 
-class OpenVINOModel:
+class OpenVINOModel(ChatModel):
     """One sequence of one model.
 
     A GGUF file is converted on first use (seconds) and kept in the user's cache folder, which
@@ -75,24 +75,11 @@ class OpenVINOModel:
         except RuntimeError as error:
             raise ModelError(f"OpenVINO cannot load {folder / _MODEL}: {error}") from error
         self._inputs = {port.any_name for port in compiled.inputs}
-        self._vocab_size: int = compiled.output("logits").partial_shape[-1].get_length()
+        self._vocab_size = compiled.output("logits").partial_shape[-1].get_length()
         self._length = 0
         self.reset()
         self.step([0])  # The first pass lays out the weights; it is not any prompt's to pay.
         self.reset()
-
-    @property
-    def vocab_size(self) -> int:
-        """How many logits `step` returns."""
-        return self._vocab_size
-
-    def encode(self, text: str) -> list[int]:
-        """The ids of `text`, without any that a tokenizer would add around it."""
-        return self._chat.encode(text)
-
-    def chat_prompt(self, user: str, system: str | None = None) -> list[int]:
-        """The ids of a first turn, up to where the answer begins."""
-        return self._chat.chat_prompt(user, system)
 
     def step(self, ids: Sequence[int]) -> NDArray[np.float32]:
         """Append `ids`, in one forward pass, to the sequence; the logits of what follows."""

@@ -7,7 +7,6 @@ those that were tested here is refused by name.
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
 import re
@@ -30,7 +29,7 @@ from sglang.srt.server_args import GRAMMAR_BACKEND_CHOICES, add_grammar_backend_
 
 from stencilm import CompiledGrammar, StencilmError, fill_masks
 
-from ._serving import Kind, ServedModel, Settings, refusal
+from ._serving import Kind, ServedModel, Settings, refusal, signature_differences
 from .torch import allocate_mask, apply_mask
 
 if TYPE_CHECKING:
@@ -86,17 +85,7 @@ _SIGNATURES: list[tuple[Any, str, list[str]]] = [
 
 def differences() -> list[str]:
     """What this release of SGLang has otherwise than the tested one: none, if all is well."""
-    found: list[str] = []
-    for owner, name, expected in _SIGNATURES:
-        place = f"{owner.__name__}.{name}"
-        function = getattr(owner, name, None)
-        if function is None:
-            found.append(f"there is no {place}")
-            continue
-        actual = list(inspect.signature(function).parameters)
-        if actual != expected:
-            found.append(f"{place} takes ({', '.join(actual)}), not ({', '.join(expected)})")
-    return found
+    return signature_differences(_SIGNATURES)
 
 
 def register() -> None:

@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM, DynamicCache, LogitsProcessor
 from stencilm.sampling import ModelError
 
 from ._sequences import Sequences
-from .chat import ChatTokenizer
+from .chat import ChatModel, ChatTokenizer
 from .torch import apply_mask
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
         return self._sequences.are_whole(sequences.cpu().numpy())
 
 
-class TransformersModel:
+class TransformersModel(ChatModel):
     """One sequence of one model; loaded from `path`, it is on the CPU.
 
     Args:
@@ -99,7 +99,7 @@ class TransformersModel:
         if threads is not None:
             torch.set_num_threads(threads)
         progress("reading the tokenizer")
-        self._chat: ChatTokenizer | _OwnTokenizer = ChatTokenizer.load(source)
+        self._chat = ChatTokenizer.load(source)
         progress("loading the model")
         self._take(_load(source))
 
@@ -113,25 +113,12 @@ class TransformersModel:
 
     def _take(self, model: Any) -> None:
         self._model = model.eval()
-        self._vocab_size: int = model.get_output_embeddings().weight.shape[0]
+        self._vocab_size = model.get_output_embeddings().weight.shape[0]
         # Older releases call it `past_key_values`.
         parameters = inspect.signature(model.forward).parameters
         self._cache_name = "cache" if "cache" in parameters else "past_key_values"
         self._options = {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
         self.reset()
-
-    @property
-    def vocab_size(self) -> int:
-        """How many logits `step` returns."""
-        return self._vocab_size
-
-    def encode(self, text: str) -> list[int]:
-        """The ids of `text`, without any that a tokenizer would add around it."""
-        return self._chat.encode(text)
-
-    def chat_prompt(self, user: str, system: str | None = None) -> list[int]:
-        """The ids of a first turn, up to where the answer begins."""
-        return self._chat.chat_prompt(user, system)
 
     def step(self, ids: Sequence[int]) -> NDArray[np.float32]:
         """Append `ids`, in one forward pass, to the sequence; the logits of what follows."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import logging
 import os
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -34,7 +33,7 @@ from vllm.v1.structured_output.utils import strip_speculative_padding
 
 from stencilm import InternalError, StencilmError, fill_masks
 
-from ._serving import Kind, ServedModel, Settings, refusal
+from ._serving import Kind, ServedModel, Settings, refusal, signature_differences
 from .torch import allocate_mask, apply_mask
 
 if TYPE_CHECKING:
@@ -112,16 +111,7 @@ _PARAMETERS = {
 
 def differences() -> list[str]:
     """What this release of vLLM has otherwise than those that were tested: none, if all is well."""
-    found: list[str] = []
-    for owner, name, expected in _SIGNATURES:
-        place = f"{owner.__name__}.{name}"
-        function = getattr(owner, name, None)
-        if function is None:
-            found.append(f"there is no {place}")
-            continue
-        actual = list(inspect.signature(function).parameters)
-        if actual != expected:
-            found.append(f"{place} takes ({', '.join(actual)}), not ({', '.join(expected)})")
+    found = signature_differences(_SIGNATURES)
     abstract = StructuredOutputBackend.__abstractmethods__ | (
         StructuredOutputGrammar.__abstractmethods__
     )
