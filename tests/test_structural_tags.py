@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import stencilm
-from stencilm import Compiler, Grammar, GrammarSyntaxError, UnsupportedError, Vocabulary, tags
+from stencilm import Compiler, Grammar, GrammarSyntaxError, Vocabulary, tags
 
 BEHAVIOUR = Path(__file__).parents[2] / "shared" / "data" / "xgrammar-behaviour-dev.jsonl.gz"
 COMPILER = Compiler(Vocabulary.from_tokens([*(bytes([b]) for b in range(256)), None], stop=[256]))
@@ -121,8 +121,26 @@ def test_mistakes_have_a_pointer() -> None:
     with pytest.raises(GrammarSyntaxError) as found:
         of({"type": "sequence", "elements": [{"type": "regex", "pattern": "("}]})
     assert found.value.location == "/format/elements/0/pattern"
-    with pytest.raises(UnsupportedError, match="max_tokens"):
-        of({"type": "any_text", "max_tokens": 5})
+
+
+def test_free_text_of_few_tokens() -> None:
+    content = {"type": "any_text", "max_tokens": 2}
+    grammar = of({"type": "tag", "begin": "<t>", "content": content, "end": "</t>"})
+    matcher = COMPILER.compile(grammar).matcher()
+    mask = stencilm.allocate_mask(1, COMPILER.vocabulary.size)
+    allowed = []
+    for token in b"<t>ab":
+        matcher.fill_mask(mask)
+        allowed.append(len(stencilm.allowed_ids(mask[0])))
+        assert matcher.accept(token)
+    matcher.fill_mask(mask)
+    assert min(allowed[3:]) > 100
+    assert stencilm.allowed_ids(mask[0]).tolist() == [ord("<")]
+    # What is given as text is no token.
+    matcher.rollback(2)
+    assert matcher.accept_bytes(b"a long text")
+    assert matcher.accept(ord("b"))
+    assert matcher.is_allowed(ord("b"))
 
 
 def test_a_special_token_must_exist() -> None:

@@ -12,7 +12,7 @@ True
 """
 
 from stencilm._cache import CacheUse
-from stencilm._compiler import CompiledGrammar, Compiler, Matcher
+from stencilm._compiler import Capture, CompiledGrammar, Compiler, Matcher
 from stencilm._core import Cancel, accept_tokens, fill_masks
 from stencilm._exceptions import (
     Cancelled,
@@ -41,6 +41,7 @@ __all__ = [
     "CacheUse",
     "Cancel",
     "Cancelled",
+    "Capture",
     "CompiledGrammar",
     "Compiler",
     "Explanation",

@@ -21,6 +21,7 @@ _BYTES_A_CHARACTER = 20
 
 CompiledGrammar = _core.CompiledGrammar
 Matcher = _core.Matcher
+Capture = _core.Capture
 
 
 class Compiler:

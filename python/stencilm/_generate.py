@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from stencilm._compiler import Compiler
+from stencilm._compiler import Capture, Compiler
 from stencilm._vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ class Generation:
     """A stop token at the end included, where the model was asked for one."""
     is_whole: bool
     """Whether the text is a whole one of the grammar; False if `max_tokens` ended it."""
+    captures: list[Capture]
+    """What the rules with `capture` took, by their beginnings."""
     figures: Figures
     """What it took: `figures.line()` says it."""
 
@@ -65,7 +67,7 @@ def generate(
         prompt: Text as it is, token ids, or messages for the tokenizer's chat template.
         grammar: What may be written; None for anything.
         max_tokens: The most tokens to write.
-        temperature: 0 takes the likeliest token.
+        temperature: 0 takes the likeliest token. Rules of the grammar that have their own go first.
         top_p: Draw among the fewest likeliest tokens whose probabilities reach this sum.
         seed: The same seed, the same text.
         skip_forced: Whether certain tokens skip the model's turn.
@@ -117,7 +119,8 @@ def generate(
         token_ids.append(step.token_id)
     text = b"".join(vocabulary.token_bytes(token) or b"" for token in token_ids)
     is_whole = figures.finish is Finish.STOP or (matcher is not None and matcher.may_stop())
-    return Generation(text.decode("utf-8", "replace"), token_ids, is_whole, figures)
+    captures = [] if matcher is None else matcher.captures()
+    return Generation(text.decode("utf-8", "replace"), token_ids, is_whole, captures, figures)
 
 
 def _runner(model: Any, tokenizer: Any) -> Model:

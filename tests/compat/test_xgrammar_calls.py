@@ -183,7 +183,32 @@ def test_forks_go_their_own_ways() -> None:
     assert mask_of(other) == [3, 5]
     assert other.temperature == 0.5
     assert other.accept_token(5)
-    assert one.get_captures() == []
+
+
+def test_captures_and_temperatures_of_rules() -> None:
+    one = matcher(
+        'root ::= word ("c" word)?\nword[capture, temperature=0.25] ::= "a" | "b"',
+        default_temperature=0.5,
+    )
+    assert one.temperature == 0.25
+    assert one.accept_token(2)
+    assert one.temperature == 0.5, "a `c` comes next, or the end"
+    assert one.get_captures() == [("word", b"a")]
+    assert one.accept_token(5)
+    other = one.fork()
+    assert one.accept_token(2)
+    assert one.get_captures() == [("word", b"a")]
+    assert one.get_captures(deduplicate=False) == [("word", b"a")] * 2
+    assert other.accept_token(3)
+    assert other.get_captures() == [("word", b"a"), ("word", b"b")]
+    one.rollback(2)
+    assert one.get_captures() == [("word", b"a")]
+    # A tree: `c`, and below it `a` or what is refused.
+    arrays: Any = [np.array(part) for part in ([1, 2, -1, -1], [-1, -1, 3, -1], [2, 5, 2, 5])]
+    rows: Any = np.zeros((4, 1), dtype=np.int32)
+    temperatures: Any = np.zeros(4)
+    assert one.traverse_draft_tree(*arrays, rows, -1.0, temperatures)
+    assert temperatures.tolist() == [0.5, 0.25, 0.5, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<grammar::Grammar>()?;
     module.add_class::<matcher::Store>()?;
     module.add_class::<matcher::CompiledGrammar>()?;
+    module.add_class::<matcher::Capture>()?;
     module.add_class::<matcher::Matcher>()?;
     module.add_function(wrap_pyfunction!(batches::fill_masks, module)?)?;
     module.add_function(wrap_pyfunction!(batches::accept_tokens, module)?)?;

@@ -100,6 +100,34 @@ impl CompiledGrammar {
     }
 }
 
+/// What one call of a rule with `capture` took of a text.
+#[pyclass(frozen, eq, hash, module = "stencilm")]
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) struct Capture {
+    /// The name of the capture.
+    #[pyo3(get)]
+    name: String,
+    /// Bytes of the text before it.
+    #[pyo3(get)]
+    start: usize,
+    text: Vec<u8>,
+}
+
+#[pymethods]
+impl Capture {
+    /// What it took.
+    #[getter]
+    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.text)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let text = self.text(py).repr()?;
+        let name = pyo3::types::PyString::new(py, &self.name).repr()?;
+        Ok(format!("Capture(name={name}, start={}, text={text})", self.start))
+    }
+}
+
 /// Where one sequence of tokens stands in a grammar.
 #[pyclass(module = "stencilm")]
 pub(crate) struct Matcher {
@@ -322,6 +350,24 @@ impl Matcher {
         let compiled = compiled.get();
         let explain = py.import("stencilm.explaining")?.getattr("explain")?;
         explain.call1((slf, refused, before, &compiled.source, &compiled.limits))
+    }
+
+    /// What the rules with `capture` took, by their beginnings.
+    fn captures(&self, py: Python<'_>) -> Vec<Capture> {
+        let found = py.detach(|| self.core.captures());
+        let of = |it: stencilm::Capture| Capture {
+            name: it.name.to_string(),
+            start: it.start,
+            text: it.text,
+        };
+        found.into_iter().map(of).collect()
+    }
+
+    /// What the next token should be sampled at, if its rule says so.
+    fn temperature(&mut self, py: Python<'_>) -> PyResult<Option<f32>> {
+        let matcher = &mut self.core;
+        let found = guarded_apart(py, || matcher.temperature());
+        self.checked(found, py)
     }
 
     /// What remains, for people.

@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use crate::error::Error;
-use crate::grammar::{ExprId, Grammar, RuleId, Rules};
+use crate::grammar::{ExprId, Grammar, Marks, RuleId, Rules};
 use crate::limits::Limits;
 use crate::mask::store::Store;
 use crate::mask::{Learnt, Tables};
@@ -77,6 +77,8 @@ pub struct CompiledGrammar {
     limits: Limits,
     /// The tokens that the grammar names, by name or by number.
     named: Vec<NamedTokens>,
+    /// By their rules.
+    marks: Marks,
     lineage: Mutex<Arc<Lineage>>,
     generations: AtomicU64,
 }
@@ -99,6 +101,8 @@ impl CompiledGrammar {
             names.iter().map(|name| vocabulary.named(name)).collect();
         let named = named.map_err(Error::vocabulary)?;
         let first = open(&grammar.rules, grammar.start, &vocabulary, &store, limits)?;
+        let mut marks = grammar.rules.marks();
+        marks.sort_by_key(|&(rule, _)| rule);
         let current = Mutex::new(Arc::new(first));
         let lineage = Lineage { rules: grammar.rules.clone(), current };
         Ok(Self {
@@ -107,6 +111,7 @@ impl CompiledGrammar {
             store,
             limits,
             named,
+            marks,
             lineage: Mutex::new(Arc::new(lineage)),
             generations: AtomicU64::new(1),
         })
@@ -128,6 +133,22 @@ impl CompiledGrammar {
     #[must_use]
     pub fn grammar(&self) -> &Grammar {
         &self.grammar
+    }
+
+    /// Whether some rule asks for something beside its texts.
+    pub(crate) fn has_marks(&self) -> bool {
+        !self.marks.is_empty()
+    }
+
+    /// Whether what some rule takes is kept.
+    pub(crate) fn has_captures(&self) -> bool {
+        self.marks.iter().any(|(_, mark)| mark.capture.is_some())
+    }
+
+    /// The name of what a rule takes, if that is kept.
+    pub(crate) fn capture(&self, rule: RuleId) -> Option<Arc<str>> {
+        let place = self.marks.binary_search_by_key(&rule, |&(rule, _)| rule).ok()?;
+        self.marks[place].1.capture.clone()
     }
 
     /// Whether the grammar means this token somewhere, whatever text it has.

@@ -30,7 +30,7 @@ pub use grammar::Grammar;
 pub use limits::{Budget, Cancel, Limits};
 pub use mask::Learnt;
 pub use mask::store::{Store, StoreUse};
-pub use matcher::{Allowed, MaskParts, Matcher};
+pub use matcher::{Allowed, Capture, MaskParts, Matcher};
 pub use vocab::Vocabulary;
 
 use frontend::{ebnf, regex};

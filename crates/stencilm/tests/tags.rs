@@ -357,7 +357,7 @@ fn mistakes_have_a_place() {
         (r#"{"type":"grammar","grammar":"x ::= "}"#, "/format/grammar"),
         (r#"{"type":"any_text","excluded":[]}"#, "/format"),
         (r#"{"type":"json_schema","json_schema":{"type":"nothing"}}"#, "/format/json_schema/type"),
-        (r#"{"type":"any_text","max_tokens":3}"#, "/format"),
+        (r#"{"type":"any_text","max_tokens":-3}"#, "/format/max_tokens"),
         (r#"{"type":"exclude_token","exclude_tokens":["<x>"]}"#, "/format"),
         (r#"{"type":"token","token":-3}"#, "/format/token"),
         (

@@ -28,9 +28,10 @@ const FRONT_ENDS: &[(&str, &[&str])] = &[
     ("regex", &[]),
     ("automaton", &[]),
     ("substrings", &[]),
-    ("ebnf", &["automaton", "regex", "substrings"]),
+    ("marks", &[]),
+    ("ebnf", &["automaton", "regex", "substrings", "marks"]),
     ("json_schema", &["regex"]),
-    ("lark", &["automaton", "regex", "json_schema", "substrings"]),
+    ("lark", &["automaton", "regex", "json_schema", "substrings", "marks"]),
     ("tags", &["regex", "ebnf", "json_schema", "lark"]),
 ];
 

@@ -74,7 +74,7 @@ def generate(
         vocabulary: The model's tokens: those of the matcher.
         prompt_ids: At least one token.
         max_tokens: The most tokens to write.
-        temperature: See `pick`.
+        temperature: See `pick`. Rules of the grammar that have their own go first.
         top_p: See `pick`.
         seed: The same seed, the same text.
         skip_forced: Whether tokens that are certain skip the model's turn.
@@ -98,7 +98,8 @@ def generate(
             logits = model.step(unread)
             unread.clear()
             guide.mask_logits(logits)
-            token_id = pick(logits, temperature=temperature, top_p=top_p, rng=rng)
+            degree = guide.temperature(temperature)
+            token_id = pick(logits, temperature=degree, top_p=top_p, rng=rng)
         unread.append(token_id)
         is_end = guide.take(token_id)
         finish = Finish.STOP if is_end else Finish.LENGTH if count == max_tokens else None
@@ -159,6 +160,15 @@ class _Guide:
         begin = self._clock()
         apply_mask(logits, self._mask[0])
         self.seconds += self._clock() - begin
+
+    def temperature(self, default: float) -> float:
+        """What the next token is sampled at."""
+        if self._matcher is None:
+            return default
+        begin = self._clock()
+        own = self._matcher.temperature()
+        self.seconds += self._clock() - begin
+        return default if own is None else own
 
     def take(self, token_id: int) -> bool:
         """Let the matcher have the token; whether the text ends with it."""

@@ -5,6 +5,7 @@ pub mod combine;
 pub mod ebnf;
 pub mod json_schema;
 pub mod lark;
+mod marks;
 pub mod regex;
 pub mod substrings;
 pub mod tags;

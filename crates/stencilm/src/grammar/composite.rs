@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::{Error, Location};
 use crate::grammar::arena::Exprs;
 use crate::grammar::expr::{ExprId, LiteralsId, RuleId, Spelling};
-use crate::grammar::{Grammar, RuleSet, Rules};
+use crate::grammar::{Grammar, Marks, RuleSet, Rules};
 use crate::interner::index;
 
 /// Numbers from here on stand for supplied grammars in a [`RuleSet`], and in the whole there are
@@ -24,7 +24,7 @@ impl RuleSet {
     /// Rules that are all written down.
     #[must_use]
     pub fn new(exprs: Exprs, rules: Vec<(String, ExprId)>, start: RuleId) -> Self {
-        Self { exprs, rules, start, supplied: Vec::new() }
+        Self { exprs, rules, start, marks: Vec::new(), supplied: Vec::new() }
     }
 
     /// The texts of another grammar, as an expression for the bodies of these rules. It keeps its
@@ -197,6 +197,14 @@ impl Rules for Composite {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    fn marks(&self) -> Marks {
+        let of = |part: &Part| {
+            let first = part.first;
+            part.rules.marks().into_iter().map(move |(rule, mark)| (RuleId(first + rule.0), mark))
+        };
+        self.parts.iter().flat_map(of).collect()
     }
 
     fn left_behind(&self) -> usize {

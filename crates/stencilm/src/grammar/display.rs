@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::grammar::RuleSet;
 use crate::grammar::arena::Exprs;
 use crate::grammar::byte_set::ByteSet;
 use crate::grammar::expr::{Expr, ExprId, RuleId, Spelling, UNBOUNDED};
+use crate::grammar::{Mark, RuleSet};
+use crate::interner::index;
 
 /// How tightly the printed text binds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -203,7 +204,7 @@ fn write_byte_set(out: &mut String, set: &ByteSet) {
 impl std::fmt::Display for RuleSet {
     /// One rule a line, the start rule first.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write_rules(f, &self.exprs, &self.rules, self.start)
+        write_rules(f, &self.exprs, &self.rules, &self.marks, self.start)
     }
 }
 
@@ -212,8 +213,10 @@ pub(crate) fn write_rules(
     f: &mut std::fmt::Formatter<'_>,
     exprs: &Exprs,
     rules: &[(String, ExprId)],
+    marks: &[(RuleId, Mark)],
     start: RuleId,
 ) -> std::fmt::Result {
+    let marks: FxHashMap<RuleId, &Mark> = marks.iter().map(|(rule, mark)| (*rule, mark)).collect();
     let names = printed_names(rules.iter().map(|(name, _)| name.as_str()));
     let name = |rule: RuleId| match names.get(rule.0 as usize) {
         Some(name) => name.clone(),
@@ -222,7 +225,10 @@ pub(crate) fn write_rules(
     let start = start.0 as usize;
     let others = (0..rules.len()).filter(|&place| place != start);
     for place in std::iter::once(start).chain(others) {
-        writeln!(f, "{} ::= {}", names[place], exprs.show_with(rules[place].1, &name))?;
+        let options = marks.get(&RuleId(index(place))).map(ToString::to_string);
+        let options = options.unwrap_or_default();
+        let body = exprs.show_with(rules[place].1, &name);
+        writeln!(f, "{}{options} ::= {body}", names[place])?;
     }
     Ok(())
 }

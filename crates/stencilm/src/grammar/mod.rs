@@ -12,6 +12,7 @@ mod hash;
 mod import;
 mod items;
 mod json_text;
+mod mark;
 mod numbers;
 mod search;
 mod show;
@@ -39,6 +40,7 @@ pub use items::Depends;
 pub(crate) use json_text::{
     Escaped, SHORT_ESCAPES, Spelled, after_byte, canonical, canonical_text, ends_with,
 };
+pub use mark::{Mark, Marks};
 
 /// Where the bodies of a grammar's rules come from: each is asked for when it is first called.
 ///
@@ -75,6 +77,11 @@ pub trait Rules: Send + Sync + fmt::Debug {
     /// The names of all special tokens in the bodies.
     fn special_tokens(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The rules that ask for something beside their texts.
+    fn marks(&self) -> Marks {
+        Marks::new()
     }
 
     /// About how many bytes rules take that texts have led to, beyond those of the grammar itself.
@@ -169,6 +176,9 @@ pub struct RuleSet {
     pub rules: Vec<(String, ExprId)>,
     /// The rule that a whole text matches.
     pub start: RuleId,
+    /// The rules that ask for something beside their texts. None of them may be called below `&`, `-`
+    /// or `~`.
+    pub marks: Marks,
     /// The grammars that they call.
     pub(crate) supplied: Vec<Grammar>,
 }

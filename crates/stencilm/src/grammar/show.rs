@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Error;
-use crate::grammar::Grammar;
 use crate::grammar::arena::Exprs;
 use crate::grammar::expr::{Expr, ExprId, RuleId};
+use crate::grammar::{Grammar, Mark};
 
 impl Grammar {
     /// The start rule and the rules that it needs, breadth first, at most `most` of them, as EBNF.
@@ -21,6 +21,7 @@ impl Grammar {
         let mut seen: FxHashSet<RuleId> = FxHashSet::default();
         let mut todo = VecDeque::from([self.start]);
         seen.insert(self.start);
+        let marks: FxHashMap<RuleId, Mark> = self.rules.marks().into_iter().collect();
         let mut shown = 0;
         while let Some(rule) = todo.pop_front() {
             if shown == most {
@@ -30,7 +31,9 @@ impl Grammar {
             shown += 1;
             let body = self.rules.body(rule, &mut exprs)?;
             let name = |rule| self.rules.name(rule);
-            let _ = writeln!(out, "{} ::= {}", name(rule), exprs.show_with(body, &name));
+            let options = marks.get(&rule).map(ToString::to_string).unwrap_or_default();
+            let shown_body = exprs.show_with(body, &name);
+            let _ = writeln!(out, "{}{options} ::= {shown_body}", name(rule));
             for callee in self.callees(&mut exprs, body)? {
                 if seen.insert(callee) {
                     todo.push_back(callee);

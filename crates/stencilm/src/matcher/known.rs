@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::mask::{Few, Mask, Tables, ViewId};
 use crate::matcher::names::{Reached, refused};
 use crate::stack::{
-    Exclusive, Frame, Item, Link, Shared, State, Stop, known_places_after, places_after,
+    Entry, Exclusive, Frame, Item, Link, Shared, State, Stop, known_places_after, places_after,
 };
 
 /// The tokens that may come next.
@@ -48,7 +48,7 @@ impl Met {
 pub(super) fn known_choices(tables: &Tables, state: &State) -> Result<Choices, Stop> {
     let mut reached = Reached::new();
     let mask = known_mask(tables, state, &mut reached).ok_or(Stop::Unknown)?;
-    let removed = refused(&mut Shared(tables), &tables.vocabulary, state, &reached, &mask)?;
+    let removed = refused(&mut Shared::new(tables), &tables.vocabulary, state, &reached, &mask)?;
     Ok(Choices { mask, removed })
 }
 
@@ -57,7 +57,7 @@ pub(super) fn find_choices(tables: &mut Tables, state: &State) -> Result<Choices
     let mut reached = Reached::new();
     let mask = find_mask(tables, state, &mut reached)?;
     let vocabulary = tables.vocabulary.clone();
-    let removed = refused(&mut Exclusive(tables), &vocabulary, state, &reached, &mask)?;
+    let removed = refused(&mut Exclusive::new(tables), &vocabulary, state, &reached, &mask)?;
     Ok(Choices { mask, removed })
 }
 
@@ -69,7 +69,7 @@ fn known_mask<'s>(
 ) -> Option<Arc<Mask>> {
     let mut views: SmallVec<[ViewId; 4]> = SmallVec::new();
     let mut met = Met::default();
-    for Item { id, link } in &state.items {
+    for Item { id, link, .. } in &state.items {
         let view = tables.known_first_view(*id, known_places_after(&tables.residuals, link)?)?;
         let mut todo: SmallVec<[(ViewId, &Link); 4]> = SmallVec::from_slice(&[(view, link)]);
         while let Some((view, link)) = todo.pop() {
@@ -77,7 +77,7 @@ fn known_mask<'s>(
             match link {
                 Some(frame) if tables.looks_deeper(view) => {
                     if met.is_new(view, frame) {
-                        for (rest, link) in frame.entries() {
+                        for Entry { id: rest, link, .. } in frame.entries() {
                             let after = known_places_after(&tables.residuals, link)?;
                             let below = tables.known_next_view(view, *rest, after)?;
                             todo.push((below, link));
@@ -102,7 +102,7 @@ fn find_mask<'s>(
     let mut views: Vec<ViewId> = Vec::new();
     let mut met = Met::default();
     let most = tables.limits().items;
-    for Item { id, link } in &state.items {
+    for Item { id, link, .. } in &state.items {
         let after = places_after(&mut tables.residuals, link)?;
         let view = tables.first_view(*id, after)?;
         let mut todo: Vec<(ViewId, &Link)> = vec![(view, link)];
@@ -111,7 +111,7 @@ fn find_mask<'s>(
             match link {
                 Some(frame) if tables.looks_deeper(view) => {
                     if met.is_new(view, frame) {
-                        for (rest, link) in frame.entries() {
+                        for Entry { id: rest, link, .. } in frame.entries() {
                             let after = places_after(&mut tables.residuals, link)?;
                             todo.push((tables.next_view(view, *rest, after)?, link));
                         }

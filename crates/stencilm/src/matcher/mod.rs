@@ -4,6 +4,7 @@ mod draft;
 mod items;
 mod key;
 mod known;
+mod marks;
 mod moving;
 mod names;
 mod parts;
@@ -16,9 +17,10 @@ use crate::error::Error;
 use crate::grammar::Exprs;
 use crate::mask::Tables;
 use crate::matcher::known::{Choices, find_choices, known_choices};
-use crate::stack::{Exclusive, Frame, Shared, State, Stop};
+use crate::stack::{Exclusive, Frame, Shared, State, Stop, TextSoFar};
 use crate::vocab::Vocabulary;
 
+pub use marks::Capture;
 pub use parts::MaskParts;
 
 /// Where one sequence of tokens stands in a grammar.
@@ -99,11 +101,23 @@ struct Step {
     /// A stop token was taken: nothing follows.
     has_stopped: bool,
     choices: Option<Choices>,
+    /// The text up to here, where rules capture parts of it.
+    read: Option<TextSoFar>,
 }
 
 impl Step {
     fn at(state: State) -> Self {
-        Self { state, has_stopped: false, choices: None }
+        Self { state, has_stopped: false, choices: None, read: None }
+    }
+
+    /// Before any text.
+    fn first(compiled: &CompiledGrammar, generation: &Generation) -> Self {
+        let state = State::start(generation.start, compiled.grammar().rules.accepts_empty());
+        if !compiled.has_marks() {
+            return Self::at(state);
+        }
+        let read = compiled.has_captures().then(TextSoFar::default);
+        Self { read, ..Self::at(state.marked()) }
     }
 }
 
@@ -113,8 +127,8 @@ impl Matcher {
     pub fn new(compiled: Arc<CompiledGrammar>) -> Self {
         let lineage = compiled.lineage();
         let generation = lineage.generation();
-        let state = State::start(generation.start, compiled.grammar().rules.accepts_empty());
-        Self { compiled, lineage, generation, now: Step::at(state), before: VecDeque::new() }
+        let now = Step::first(&compiled, &generation);
+        Self { compiled, lineage, generation, now, before: VecDeque::new() }
     }
 
     /// The grammar it matches.
@@ -127,9 +141,7 @@ impl Matcher {
     pub fn reset(&mut self) {
         self.lineage = self.compiled.lineage();
         self.generation = self.lineage.generation();
-        let state =
-            State::start(self.generation.start, self.compiled.grammar().rules.accepts_empty());
-        self.now = Step::at(state);
+        self.now = Step::first(&self.compiled, &self.generation);
         self.before.clear();
     }
 
@@ -224,6 +236,9 @@ impl Matcher {
         if self.generation.is_retired() || token >= size || self.compiled.names_token(token) {
             return None;
         }
+        if self.compiled.has_marks() {
+            return None;
+        }
         let vocabulary = self.compiled.vocabulary();
         if self.now.has_stopped || vocabulary.stop_ids().contains(&token) {
             return None;
@@ -249,7 +264,7 @@ impl Matcher {
         Some(lives)
     }
 
-    /// Takes `bytes` of text as one step. False, and no change, if they may not come next, or if
+    /// Takes `bytes` of text as one step. They are no token of a rule that counts its tokens. False, and no change, if they may not come next, or if
     /// no tokens go on after them.
     ///
     /// # Errors
@@ -262,7 +277,7 @@ impl Matcher {
         let state = self.live_part(self.push_all(&self.now.state, bytes)?)?;
         let lives = !state.is_dead();
         if lives {
-            self.advance(Step::at(state));
+            self.advance(self.now.to(state, bytes));
         }
         Ok(lives)
     }
@@ -348,7 +363,7 @@ impl Matcher {
         }
         self.catch_up();
         let state = self.now.state.clone();
-        let mut bytes = self.exclusively(|tables| state.next_bytes(&mut Exclusive(tables)))?;
+        let mut bytes = self.exclusively(|tables| state.next_bytes(&mut Exclusive::new(tables)))?;
         let vocabulary = self.compiled.vocabulary().clone();
         if vocabulary.tiling().is_some() {
             // Only what some token begins with.
@@ -380,10 +395,10 @@ impl Matcher {
             }
             let mut link = item.link.clone();
             while let Some(frame) = link {
-                for (rest, _) in frame.entries() {
-                    let _ = writeln!(out, "    then {}", exprs.show_with(*rest, &name));
+                for entry in frame.entries() {
+                    let _ = writeln!(out, "    then {}", exprs.show_with(entry.id, &name));
                 }
-                link = frame.entries().first().and_then(|(_, link)| link.clone());
+                link = frame.entries().first().and_then(|entry| entry.link.clone());
             }
         }
         out
@@ -398,7 +413,7 @@ impl Matcher {
         while let Some(frame) = todo.pop() {
             if !seen.contains(&Arc::as_ptr(&frame)) {
                 seen.push(Arc::as_ptr(&frame));
-                todo.extend(frame.entries().iter().filter_map(|(_, link)| link.clone()));
+                todo.extend(frame.entries().iter().filter_map(|entry| entry.link.clone()));
             }
         }
         (self.now.state.items.len(), seen.len())
@@ -438,11 +453,12 @@ impl Matcher {
                     let named = vocabulary.named(exprs.token_name(name));
                     named.is_ok_and(|named| vocabulary.is_among(&named, token))
                 };
-                from.state.push_special(&mut Exclusive(tables), is_named, &state)
+                let len = bytes.map_or(0, <[u8]>::len);
+                from.state.push_special(&mut Exclusive::new(tables), len, is_named, &state)
             })?;
         }
-        let state = self.live_part(state)?;
-        Ok((!state.is_dead()).then(|| Step::at(state)))
+        let state = self.after_token(self.live_part(state)?)?;
+        Ok((!state.is_dead()).then(|| from.to(state, bytes.unwrap_or_default())))
     }
 
     /// The state after `bytes`: with what is known already if that is enough, else learning.
@@ -454,7 +470,7 @@ impl Matcher {
         if done == bytes.len() || at.is_dead() {
             return Ok(at);
         }
-        self.exclusively(|tables| at.push_bytes(&mut Exclusive(tables), &bytes[done..]))
+        self.exclusively(|tables| at.push_bytes(&mut Exclusive::new(tables), &bytes[done..]))
     }
 
     /// The state after whole tokens: without what no tokens complete.
@@ -517,7 +533,7 @@ impl Matcher {
     /// The only byte that may come, if there is just one.
     fn only_byte(&self, state: &State) -> Result<Option<u8>, Error> {
         let bytes = self.exclusively(|tables| {
-            let mut machine = Exclusive(tables);
+            let mut machine = Exclusive::new(tables);
             if state.takes_special(&mut machine)? {
                 return Ok(None);
             }
@@ -535,7 +551,7 @@ impl Matcher {
 /// The state after as many of `bytes` as the tables know of, and their number.
 fn push_known(tables: &Tables, state: &State, bytes: &[u8]) -> Result<(State, usize), Error> {
     let (mut at, mut done) = (state.clone(), 0);
-    let mut machine = Shared(tables);
+    let mut machine = Shared::new(tables);
     while done < bytes.len() && !at.is_dead() {
         if at.push_in_place(&tables.residuals, bytes[done]) {
             done += 1;

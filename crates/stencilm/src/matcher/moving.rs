@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::grammar::{ExprId, Imported};
 use crate::mask::Tables;
 use crate::matcher::Matcher;
-use crate::stack::{Frame, Link};
+use crate::stack::{Entry, Frame, Link};
 
 impl Matcher {
     /// Moves over to the open generation, with all that can still be given back.
@@ -56,7 +56,7 @@ impl Moving {
             let missing = at
                 .entries()
                 .iter()
-                .filter_map(|(_, link)| link.as_ref())
+                .filter_map(|entry| entry.link.as_ref())
                 .find(|frame| !below(frame))
                 .cloned();
             if let Some(frame) = missing {
@@ -68,9 +68,10 @@ impl Moving {
                 continue;
             }
             let mut entries = Vec::with_capacity(at.entries().len());
-            for (rest, link) in at.entries() {
+            for Entry { id, link, past } in at.entries() {
                 let link = link.as_ref().and_then(|frame| self.frames[&Arc::as_ptr(frame)].clone());
-                entries.push((self.id(from, to, *rest), link));
+                let (id, past) = (self.id(from, to, *id), past.clone());
+                entries.push(Entry { id, link, past });
             }
             let exprs = &to.residuals.exprs;
             let moved = Frame::with(&exprs.key, exprs.empty(), entries, at.register().cloned());

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::mask::{Tables, ViewId};
 use crate::matcher::Matcher;
 use crate::matcher::known::Met;
-use crate::stack::{Item, Link, State, known_places_after};
+use crate::stack::{Entry, Item, Link, State, known_places_after};
 
 /// What one mask was put together from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Matcher {
 fn parts_of(tables: &Tables, state: &State) -> Option<MaskParts> {
     let mut parts = MaskParts::default();
     let mut met = Met::default();
-    for Item { id, link } in &state.items {
+    for Item { id, link, .. } in &state.items {
         let view = tables.known_first_view(*id, known_places_after(&tables.residuals, link)?)?;
         parts.open_tokens += tables.looking_deeper(view);
         let mut todo: SmallVec<[(ViewId, &Link, usize); 4]> =
@@ -50,7 +50,7 @@ fn parts_of(tables: &Tables, state: &State) -> Option<MaskParts> {
             match link {
                 Some(frame) if tables.looks_deeper(view) => {
                     if met.is_new(view, frame) {
-                        for (rest, link) in frame.entries() {
+                        for Entry { id: rest, link, .. } in frame.entries() {
                             let after = known_places_after(&tables.residuals, link)?;
                             let below = tables.known_next_view(view, *rest, after)?;
                             todo.push((below, link, depth + 1));

@@ -1,7 +1,7 @@
 //! Puts small rules in place of their calls, where that costs less than a frame of the stack.
 //!
 //! A rule that is only another's name (`a ::= b`) gives way to that one. Inlined are rules that no
-//! chain of calls leads back to, except the start, if they are
+//! chain of calls leads back to, except the start and those with a mark, if they are
 //! - hardly larger than a call (`comma ::= ","`),
 //! - regular and small (blanks, digits),
 //! - or called from one place only and not large.
@@ -29,7 +29,11 @@ pub(crate) fn inline(rules: &mut RuleSet, budget: &mut Budget) -> Result<(), Err
     for &callee in live_calls(rules, &calls).iter().flat_map(|&caller| &calls[caller]) {
         uses[callee as usize] += 1;
     }
-    let meant = names_of_others(rules);
+    let mut is_marked = vec![false; rules.rules.len()];
+    for (rule, _) in &rules.marks {
+        is_marked[rule.0 as usize] = true;
+    }
+    let meant = names_of_others(rules, &is_marked);
     let mut inlined: Vec<Option<ExprId>> = vec![None; rules.rules.len()];
     let mut done = Rewritten::default();
     for component in components(&calls, budget)? {
@@ -51,7 +55,7 @@ pub(crate) fn inline(rules: &mut RuleSet, budget: &mut Budget) -> Result<(), Err
                 (false, _) => SMALL,
                 (true, _) => TINY,
             };
-            if size <= most && !is_recursive && rule != rules.start.0 {
+            if size <= most && !is_recursive && !is_marked[at] && rule != rules.start.0 {
                 inlined[at] = Some(body);
             }
         }
@@ -61,7 +65,7 @@ pub(crate) fn inline(rules: &mut RuleSet, budget: &mut Budget) -> Result<(), Err
 
 /// The rule that each rule stands for: itself, or the one at the end of a chain of names. Such a
 /// chain ends, since there is no left recursion.
-fn names_of_others(rules: &RuleSet) -> Vec<RuleId> {
+fn names_of_others(rules: &RuleSet, is_marked: &[bool]) -> Vec<RuleId> {
     let mut meant: Vec<Option<RuleId>> = vec![None; rules.rules.len()];
     for rule in 0..rules.rules.len() {
         let mut chain = Vec::new();
@@ -72,7 +76,9 @@ fn names_of_others(rules: &RuleSet) -> Vec<RuleId> {
             }
             chain.push(at);
             match rules.exprs.get(rules.rules[at.0 as usize].1) {
-                Expr::Call(next) if next.supplied().is_none() => at = next,
+                Expr::Call(next) if next.supplied().is_none() && !is_marked[at.0 as usize] => {
+                    at = next;
+                }
                 _ => break at,
             }
         };

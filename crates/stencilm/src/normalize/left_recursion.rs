@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::Error;
-use crate::grammar::{Expr, ExprId, Exprs, RuleId, RuleSet, UNBOUNDED};
+use crate::error::{Error, Location};
+use crate::grammar::{Expr, ExprId, Exprs, Mark, RuleId, RuleSet, UNBOUNDED};
 use crate::limits::Budget;
 use crate::normalize::graph::{as_id, components};
 use crate::normalize::left_corner::{left_calls_of_all, left_parts};
@@ -29,6 +29,17 @@ pub(crate) fn eliminate(rules: &mut RuleSet, budget: &mut Budget) -> Result<(), 
     let left_calls = left_calls_of_all(rules, budget)?;
     for component in components(&left_calls, budget)? {
         let first = component[0];
+        let is_marked = |(rule, _): &(RuleId, Mark)| component.contains(&rule.0);
+        if component.len() > 1
+            && let Some((rule, _)) = rules.marks.iter().find(|mark| is_marked(mark))
+        {
+            let feature = format!(
+                "an option of the rule `{}`, which comes to itself through other rules before \
+                 anything is read",
+                rules.rules[rule.0 as usize].0
+            );
+            return Err(Error::unsupported(feature, Location::Whole));
+        }
         if component.len() > 1 || left_calls[first as usize].binary_search(&first).is_ok() {
             Component::new(rules, &component, budget)?.solve(budget)?;
         }

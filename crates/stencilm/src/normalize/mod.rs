@@ -16,7 +16,9 @@ mod rewrite;
 use std::sync::Arc;
 
 use crate::error::{Error, Location};
-use crate::grammar::{Composite, Expr, ExprId, Exprs, Grammar, Imported, RuleId, RuleSet, Rules};
+use crate::grammar::{
+    Composite, Expr, ExprId, Exprs, Grammar, Imported, Marks, RuleId, RuleSet, Rules,
+};
 use crate::limits::Budget;
 
 /// A grammar that the engine can run.
@@ -31,6 +33,7 @@ pub struct Normalized {
     pub start: RuleId,
     /// Whether the empty text matches, too.
     pub accepts_empty: bool,
+    marks: Marks,
     /// The grammars that the rules call: their rules are numbered behind these.
     supplied: Vec<Grammar>,
 }
@@ -51,6 +54,7 @@ pub struct Normalized {
 /// The start rule matches no text, `&` or `~` stands over a call, or a limit was reached.
 pub fn normalize(rules: RuleSet, budget: &mut Budget) -> Result<Normalized, Error> {
     let mut rules = rules;
+    call_marked_start(&mut rules, budget)?;
     refuse_calls_in_conjunctions(&rules, budget)?;
     let productive = productive::drop_unproductive(&mut rules, budget)?;
     let start = rules.start.0 as usize;
@@ -119,6 +123,10 @@ impl Rules for Normalized {
         self.exprs.token_names()
     }
 
+    fn marks(&self) -> Marks {
+        self.marks.clone()
+    }
+
     fn accepts_empty(&self) -> bool {
         self.accepts_empty
     }
@@ -127,8 +135,22 @@ impl Rules for Normalized {
 impl std::fmt::Display for Normalized {
     /// EBNF, the start rule first; without the empty text.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        crate::grammar::write_rules(f, &self.exprs, &self.rules, self.start)
+        crate::grammar::write_rules(f, &self.exprs, &self.rules, &self.marks, self.start)
     }
+}
+
+/// A mark is met where its rule is called, and nothing calls the start.
+fn call_marked_start(rules: &mut RuleSet, budget: &Budget) -> Result<(), Error> {
+    if !rules.marks.iter().any(|(rule, _)| *rule == rules.start) {
+        return Ok(());
+    }
+    if rules.rules.len() >= budget.limits.rules {
+        return Err(Error::limit("rules", budget.limits.rules));
+    }
+    let call = rules.exprs.call(rules.start);
+    rules.start = RuleId(graph::as_id(rules.rules.len()));
+    rules.rules.push(("start".to_owned(), call));
+    Ok(())
 }
 
 /// `And` and `Not` hide where calls are from every pass, and context-free rules have no

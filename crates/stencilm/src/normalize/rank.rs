@@ -49,7 +49,9 @@ pub(crate) fn order(
         bodies.push((name.clone(), body));
     }
     let start = ids[rules.start.0 as usize].unwrap_or(RuleId(0));
-    Ok(Normalized { exprs, rules: bodies, start, accepts_empty, supplied: rules.supplied })
+    let marks = rules.marks.into_iter();
+    let marks = marks.filter_map(|(rule, mark)| Some((ids[rule.0 as usize]?, mark))).collect();
+    Ok(Normalized { exprs, rules: bodies, start, accepts_empty, marks, supplied: rules.supplied })
 }
 
 /// Whether the start reaches each rule.

@@ -24,6 +24,16 @@ pub(crate) enum FrameRef {
     Inner(usize),
 }
 
+impl FrameRef {
+    /// What is known of this frame, where `inner` is of the closure's and `outer` of the item's.
+    pub(crate) fn among<T: Copy>(self, inner: &[Option<T>], outer: Option<T>) -> Option<T> {
+        match self {
+            Self::Outer => outer,
+            Self::Inner(at) => inner[at],
+        }
+    }
+}
+
 /// All the ways into an expression through calls at its beginning.
 #[derive(Debug, Default)]
 pub(crate) struct Closure {
@@ -32,9 +42,15 @@ pub(crate) struct Closure {
     pub(crate) entries: Vec<(ExprId, FrameRef)>,
     /// The callers that wait: what remains of each, and where that returns to.
     pub(crate) frames: Vec<Vec<(ExprId, FrameRef)>>,
+    /// The rule that each frame waits for.
+    pub(crate) rules: Vec<RuleId>,
     /// Special tokens that may come next, what remains after them, and where that returns to.
     pub(crate) tokens: Vec<(TokenName, ExprId, FrameRef)>,
 }
+
+/// Callers by the rank and the rule that they call. In a grammar with marks those in tail position
+/// keep what the frame remembers that they hand on, apart from other callers.
+type Waiting = BTreeMap<(u32, RuleId, Option<FrameRef>), Vec<(ExprId, FrameRef)>>;
 
 impl Residuals {
     /// The calls that `id` may begin with, each with what remains after it.
@@ -127,7 +143,7 @@ impl Residuals {
         let empty = self.exprs.empty();
         let mut closure = Closure::default();
         closure.entries.push((id, FrameRef::Outer));
-        let mut waiting: BTreeMap<(u32, RuleId), Vec<(ExprId, FrameRef)>> = BTreeMap::new();
+        let mut waiting: Waiting = BTreeMap::new();
         let mut next = Some((id, FrameRef::Outer));
         while let Some((expr, frame)) = next {
             for &(callee, rest) in self.calls(expr).iter() {
@@ -135,27 +151,36 @@ impl Residuals {
                     Callee::Token(name) => closure.tokens.push((name, rest, frame)),
                     Callee::Rule(rule) => {
                         let rank = self.rules().rank(rule);
-                        let callers = waiting.entry((rank, rule)).or_default();
+                        let is_tail = rest == empty;
                         match frame {
                             // A call in tail position hands its own callers on.
-                            FrameRef::Inner(inner) if rest == empty => {
+                            FrameRef::Inner(inner)
+                                if is_tail && self.mark(closure.rules[inner]).is_none() =>
+                            {
+                                let callers = waiting.entry((rank, rule, None)).or_default();
                                 callers.extend(closure.frames[inner].iter().copied());
                             }
-                            _ => callers.push((rest, frame)),
+                            _ => {
+                                let kept = Some(frame).filter(|_| is_tail && self.has_marks());
+                                let callers = waiting.entry((rank, rule, kept)).or_default();
+                                callers.push((rest, frame));
+                            }
                         }
                     }
                 }
             }
             next = None;
-            if let Some(((_, rule), mut callers)) = waiting.pop_first() {
+            if let Some(((_, rule, _), mut callers)) = waiting.pop_first() {
                 callers.sort_unstable();
                 callers.dedup();
                 let body = self.body(rule)?;
-                let frame = if callers[..] == [(empty, FrameRef::Outer)] {
-                    FrameRef::Outer
-                } else {
-                    closure.frames.push(callers);
-                    FrameRef::Inner(closure.frames.len() - 1)
+                let frame = match callers[..] {
+                    [(rest, frame)] if rest == empty && self.mark(rule).is_none() => frame,
+                    _ => {
+                        closure.frames.push(callers);
+                        closure.rules.push(rule);
+                        FrameRef::Inner(closure.frames.len() - 1)
+                    }
                 };
                 closure.entries.push((body, frame));
                 if closure.entries.len() > self.limits.items {

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Location};
-use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, RuleId, Rules, Spelling};
+use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, Mark, RuleId, Rules, Spelling};
 use crate::limits::{Budget, Limits};
 use crate::residual::calls::{Callee, Closure};
 use crate::residual::excess::Excess;
@@ -102,6 +102,7 @@ pub(crate) struct Residuals {
     pub(crate) exprs: Exprs,
     pub(crate) limits: Limits,
     rules: Arc<dyn Rules>,
+    marks: FxHashMap<RuleId, Mark>,
     bodies: FxHashMap<RuleId, ExprId>,
     names: FxHashMap<u32, LiteralsId>,
     name_spelling: Spelling,
@@ -143,6 +144,7 @@ impl Residuals {
         Self {
             exprs,
             limits,
+            marks: rules.marks().into_iter().collect(),
             rules,
             bodies: FxHashMap::default(),
             names: FxHashMap::default(),
@@ -177,6 +179,18 @@ impl Residuals {
 
     pub(crate) fn rules(&self) -> &Arc<dyn Rules> {
         &self.rules
+    }
+
+    /// Whether some rule asks for something beside its texts.
+    #[inline]
+    pub(crate) fn has_marks(&self) -> bool {
+        !self.marks.is_empty()
+    }
+
+    /// What a rule asks for beside its texts.
+    #[inline]
+    pub(crate) fn mark(&self, rule: RuleId) -> Option<&Mark> {
+        if self.marks.is_empty() { None } else { self.marks.get(&rule) }
     }
 
     /// How member names are spelled.

@@ -2,77 +2,140 @@
 
 use std::sync::{Arc, OnceLock};
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::error::Error;
 use crate::grammar::{ContentHash, ExprId, HashKey};
 use crate::residual::Residuals;
 use crate::residual::places::Places;
-use crate::stack::register::Register;
+use crate::stack::captured::{Captured, compare_all};
+use crate::stack::register::{Register, TokenSpan};
 use crate::stack::seen::Seen;
 
 /// Where a rule returns to; none at the end of the text.
 pub(crate) type Link = Option<Arc<Frame>>;
 
-/// All callers that wait for one rule entered at one position: what remains of each, and where
-/// that returns to.
+/// A caller that waits.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// What remains of it.
+    pub(crate) id: ExprId,
+    /// Where that returns to.
+    pub(crate) link: Link,
+    /// What was captured since the caller began, and what goes on until the rule ends. No part of what
+    /// the frame is: of several ways to read a text one is kept.
+    pub(crate) past: Captured,
+}
+
+/// All callers that wait for one rule entered at one position.
 #[derive(Debug)]
 pub(crate) struct Frame {
     // Invariant: sorted by expression and by the hash of the link, different; an entry whose
     // expression is empty has no link, and stands for the end of the text.
-    entries: SmallVec<[(ExprId, Link); 1]>,
-    /// What the object or the array remembers whose rest hangs on this frame; none for others.
+    entries: SmallVec<[Entry; 1]>,
+    /// What the frame remembers; none for most.
     register: Option<Register>,
-    /// Whether this frame or one below it knows where an item began.
-    keeps_text: bool,
+    holds: Holds,
+    /// That of the innermost rule that has one; where callers differ, the highest.
+    temperature: Option<f32>,
+    /// Whether it is the end of the text, and remembers nothing.
+    is_bare_end: bool,
     hash: ContentHash,
     /// Where a text may stand when the rule ends, for liveness over tokens; found when first
     /// asked for.
     places: OnceLock<Places>,
 }
 
+/// What a frame or one below it has.
+#[derive(Clone, Copy, Debug, Default)]
+struct Holds {
+    /// The beginning of an item.
+    item: bool,
+    /// Something captured.
+    captured: bool,
+    /// The end of a rule that has few tokens.
+    spans: bool,
+}
+
 impl Frame {
     /// A frame for one caller.
-    pub(crate) fn one(key: &HashKey, id: ExprId, link: Link) -> Arc<Self> {
-        let hash = key.start(50).with(key, id.0.into()).with_hash(key, hash_of(key, &link));
-        let keeps_text = keeps_text(&link);
-        let entries = SmallVec::from_buf([(id, link)]);
-        Arc::new(Self { entries, register: None, keeps_text, hash, places: OnceLock::new() })
+    pub(crate) fn one(key: &HashKey, entry: Entry) -> Arc<Self> {
+        let hash = key.start(50).with(key, entry.id.0.into());
+        let hash = hash.with_hash(key, hash_of(key, &entry.link));
+        Arc::new(Self::known(SmallVec::from_buf([entry]), None, hash))
     }
 
     /// A frame for these callers, whose entries are flat; none if only the end of the text waits.
-    pub(crate) fn of(key: &HashKey, empty: ExprId, entries: Vec<(ExprId, Link)>) -> Link {
+    pub(crate) fn of(key: &HashKey, empty: ExprId, entries: Vec<Entry>) -> Link {
         Self::with(key, empty, entries, None)
     }
 
-    /// The same for the rest of an object or an array that remembers something.
+    /// The same that remembers something.
     pub(crate) fn with(
         key: &HashKey,
         empty: ExprId,
-        mut entries: Vec<(ExprId, Link)>,
+        mut entries: Vec<Entry>,
         register: Option<Register>,
     ) -> Link {
-        if let [(id, None)] = entries[..]
-            && id == empty
+        if let [Entry { id, link: None, past }] = &entries[..]
+            && *id == empty
+            && past.is_empty()
             && register.is_none()
         {
             return None;
         }
         if entries.len() > 1 {
-            entries.sort_by_cached_key(|(id, link)| (*id, hash_of(key, link)));
-            entries.dedup_by(|a, b| a.0 == b.0 && is_same(&a.1, &b.1));
+            entries.sort_by_cached_key(|entry| (entry.id, hash_of(key, &entry.link)));
+            entries.dedup_by(|later, kept| {
+                let is_same = kept.id == later.id && is_same(&kept.link, &later.link);
+                if is_same && is_better((&later.link, &later.past), (&kept.link, &kept.past)) {
+                    std::mem::swap(later, kept);
+                }
+                is_same
+            });
+        }
+        let is_bare_end = register.is_none()
+            && matches!(entries[..], [Entry { id, link: None, .. }] if id == empty);
+        if is_bare_end {
+            let mut end = Self::known(entries.into(), register, hash_of(key, &None));
+            end.is_bare_end = true;
+            return Some(Arc::new(end));
         }
         let mut hash = key.start(50);
-        for (id, link) in &entries {
-            hash = hash.with(key, id.0.into()).with_hash(key, hash_of(key, link));
+        for entry in &entries {
+            hash = hash.with(key, entry.id.0.into()).with_hash(key, hash_of(key, &entry.link));
         }
         if let Some(register) = &register {
             hash = hash.with_hash(key, register.hash(key));
         }
-        let keeps_text = register.as_ref().is_some_and(|register| register.item.is_some())
-            || entries.iter().any(|(_, link)| keeps_text(link));
-        let (entries, places) = (entries.into(), OnceLock::new());
-        Some(Arc::new(Self { entries, register, keeps_text, hash, places }))
+        Some(Arc::new(Self::known(entries.into(), register, hash)))
+    }
+
+    fn known(entries: SmallVec<[Entry; 1]>, register: Option<Register>, hash: ContentHash) -> Self {
+        let remembered = register.as_ref();
+        let mut frame = Self {
+            holds: Holds {
+                item: remembered.is_some_and(|register| register.item.is_some()),
+                captured: entries.iter().any(|entry| !entry.past.is_empty()),
+                spans: remembered.is_some_and(|register| !register.spans.is_empty()),
+            },
+            temperature: remembered.and_then(|register| register.temperature),
+            entries,
+            register,
+            is_bare_end: false,
+            hash,
+            places: OnceLock::new(),
+        };
+        let mut below: Option<f32> = None;
+        for link in frame.entries.iter().filter_map(|entry| entry.link.as_ref()) {
+            frame.holds.item |= link.holds.item;
+            frame.holds.captured |= link.holds.captured;
+            frame.holds.spans |= link.holds.spans;
+            below = link.temperature.into_iter().chain(below).reduce(f32::max);
+        }
+        frame.temperature = frame.temperature.or(below);
+        frame
     }
 
     /// The frame below the rest of an object after one more name, or of an array after one more
@@ -94,7 +157,7 @@ impl Frame {
         Self::with(key, empty, entries_of(link, empty).into_vec(), Some(register))
     }
 
-    /// What the object or the array remembers whose rest hangs on this frame.
+    /// What the frame remembers.
     pub(crate) fn register(&self) -> Option<&Register> {
         self.register.as_ref()
     }
@@ -111,31 +174,122 @@ impl Frame {
 
     /// Whether only the end of the text waits.
     pub(crate) fn is_end(&self, empty: ExprId) -> bool {
-        matches!(self.entries[..], [(id, None)] if id == empty)
+        matches!(self.entries[..], [Entry { id, link: None, .. }] if id == empty)
     }
 
     /// The callers.
-    pub(crate) fn entries(&self) -> &[(ExprId, Link)] {
+    pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// The temperature of the innermost rule that has one.
+    pub(crate) fn temperature(&self) -> Option<f32> {
+        self.temperature
     }
 }
 
 /// The callers behind a link: the end of the text is one whose rest is empty.
-pub(crate) fn entries_of(link: &Link, empty: ExprId) -> SmallVec<[(ExprId, Link); 1]> {
+pub(crate) fn entries_of(link: &Link, empty: ExprId) -> SmallVec<[Entry; 1]> {
     match link {
         Some(frame) => frame.entries.clone(),
-        None => SmallVec::from_buf([(empty, None)]),
+        None => SmallVec::from_buf([Entry { id: empty, link: None, past: Captured::default() }]),
     }
 }
 
-/// What is remembered for the rest of an object or an array that hangs on a link.
+/// What was captured on the way to what a link leads to; of several ways it is the first.
+pub(crate) fn past_of(link: &Link) -> Captured {
+    let mut newest_first = Vec::new();
+    let mut at = link;
+    while let Some(frame) = at.as_ref().filter(|frame| frame.holds.captured) {
+        let Some(entry) = frame.entries.first() else { break };
+        newest_first.push(&entry.past);
+        at = &entry.link;
+    }
+    newest_first.into_iter().rev().fold(Captured::default(), |past, more| past.then_any(more))
+}
+
+/// Whether the first of two ways to one state, each by what a link leads to and what was captured
+/// since, is the better one to read the text.
+pub(crate) fn is_better(new: (&Link, &Captured), known: (&Link, &Captured)) -> bool {
+    let none = Captured::default();
+    let (mut of_new, mut of_known) = (vec![new.1], vec![known.1]);
+    let (mut left, mut right) = (new.0, known.0);
+    loop {
+        let has_captured = [left, right].into_iter().any(|link| captured_at(link).is_some());
+        if !has_captured || captured_at(left) == captured_at(right) {
+            break;
+        }
+        // The end of the text is a frame, too, where something was captured.
+        let (a, b) = (first_of(left), first_of(right));
+        of_new.push(a.map_or(&none, |entry| &entry.past));
+        of_known.push(b.map_or(&none, |entry| &entry.past));
+        (left, right) = (a.map_or(&None, |entry| &entry.link), b.map_or(&None, |it| &it.link));
+    }
+    of_new.reverse();
+    of_known.reverse();
+    compare_all(&of_new, &of_known).is_lt()
+}
+
+fn first_of(link: &Link) -> Option<&Entry> {
+    link.as_ref()?.entries.first()
+}
+
+/// A link without the ways that go through a call of `spans`; none if there are no others. Deep stacks
+/// are walked without recursion.
+pub(crate) fn without_spans(
+    key: &HashKey,
+    empty: ExprId,
+    link: &Link,
+    spans: &[TokenSpan],
+    done: &mut FxHashMap<*const Frame, Option<Link>>,
+) -> Option<Link> {
+    let is_whole = |frame: &Arc<Frame>| !frame.holds.spans;
+    let Some(frame) = link.as_ref().filter(|frame| !is_whole(frame)) else {
+        return Some(link.clone());
+    };
+    let mut todo = vec![frame];
+    while let Some(&frame) = todo.last() {
+        let at = Arc::as_ptr(frame);
+        let ends = |register: &Register| register.spans.iter().any(|span| spans.contains(span));
+        if done.contains_key(&at) {
+            todo.pop();
+            continue;
+        }
+        if frame.register.as_ref().is_some_and(ends) {
+            done.insert(at, None);
+            continue;
+        }
+        let below = frame.entries.iter().filter_map(|entry| entry.link.as_ref());
+        let is_missing =
+            |frame: &&Arc<Frame>| !is_whole(frame) && !done.contains_key(&Arc::as_ptr(frame));
+        if let Some(missing) = below.into_iter().find(is_missing) {
+            todo.push(missing);
+            continue;
+        }
+        let of = |link: &Link| match link {
+            Some(frame) if !is_whole(frame) => done[&Arc::as_ptr(frame)].clone(),
+            _ => Some(link.clone()),
+        };
+        let entries: Vec<Entry> = frame
+            .entries
+            .iter()
+            .filter_map(|entry| Some(Entry { link: of(&entry.link)?, ..entry.clone() }))
+            .collect();
+        let left =
+            (!entries.is_empty()).then(|| Frame::with(key, empty, entries, frame.register.clone()));
+        done.insert(at, left);
+    }
+    done[&Arc::as_ptr(frame)].clone()
+}
+
+/// What the frame behind a link remembers.
 pub(crate) fn register_of(link: &Link) -> Option<&Register> {
     link.as_ref().and_then(|frame| frame.register())
 }
 
 /// Whether a frame behind a link knows where an item began.
 pub(crate) fn keeps_text(link: &Link) -> bool {
-    link.as_ref().is_some_and(|frame| frame.keeps_text)
+    link.as_ref().is_some_and(|frame| frame.holds.item)
 }
 
 /// The names that are remembered for the rest of an object that hangs on a link.
@@ -148,12 +302,17 @@ pub(crate) fn is_last(link: &Link, empty: ExprId) -> bool {
     link.as_ref().is_none_or(|frame| frame.is_end(empty))
 }
 
+/// The frame behind a link, if something was captured in it or below.
+pub(crate) fn captured_at(link: &Link) -> Option<*const Frame> {
+    link.as_ref().filter(|frame| frame.holds.captured).map(Arc::as_ptr)
+}
+
 /// Whether two links lead to the same callers. Hashes of 128 bits under a secret key decide.
 pub(crate) fn is_same(a: &Link, b: &Link) -> bool {
     match (a, b) {
         (None, None) => true,
         (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a.hash == b.hash,
-        _ => false,
+        (None, Some(frame)) | (Some(frame), None) => frame.is_bare_end,
     }
 }
 
@@ -185,15 +344,15 @@ pub(crate) fn places_after(residuals: &mut Residuals, link: &Link) -> Result<Pla
             continue;
         }
         let unknown = |link: &&Link| known_places_after(residuals, link).is_none();
-        let below = frame.entries.iter().map(|(_, link)| link).find(unknown);
+        let below = frame.entries.iter().map(|entry| &entry.link).find(unknown);
         if let Some(Some(below)) = below {
             todo.push(below.clone());
             continue;
         }
         let mut whole = None;
-        for (rest, link) in &frame.entries {
+        for Entry { id, link, .. } in &frame.entries {
             let after = known_places_after(residuals, link).unwrap_or(Places::END);
-            let places = residuals.before(*rest, after)?;
+            let places = residuals.before(*id, after)?;
             whole = Some(match whole {
                 None => places,
                 Some(whole) => residuals.either(whole, places),
@@ -208,10 +367,10 @@ impl Drop for Frame {
     /// Frees a deep stack without recursion.
     fn drop(&mut self) {
         let mut freed: Vec<Arc<Self>> = Vec::new();
-        freed.extend(self.entries.drain(..).filter_map(|(_, link)| link));
+        freed.extend(self.entries.drain(..).filter_map(|entry| entry.link));
         while let Some(frame) = freed.pop() {
             if let Some(mut frame) = Arc::into_inner(frame) {
-                freed.extend(frame.entries.drain(..).filter_map(|(_, link)| link));
+                freed.extend(frame.entries.drain(..).filter_map(|entry| entry.link));
             }
         }
     }

@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 
 use crate::error::Error;
-use crate::grammar::{ContentHash, ExprId, RuleId};
+use crate::grammar::{ContentHash, RuleId};
 use crate::residual::calls::Callee;
 use crate::stack::ambiguity::Closing;
-use crate::stack::frame::{Link, register_of};
-use crate::stack::state::{Item, State, make_frame};
+use crate::stack::captured::Captured;
+use crate::stack::enter::make_frame;
+use crate::stack::frame::{Entry, register_of};
+use crate::stack::state::{Item, State};
 use crate::stack::{Machine, Stop};
 
 /// The state after `byte`.
@@ -19,48 +21,50 @@ pub(super) fn push(machine: &mut impl Machine, items: &[Item], byte: u8) -> Resu
     for item in items {
         let rest = machine.step(item.id, byte)?;
         if rest != nothing {
-            closing.add(rest, item.link.clone());
+            closing.add(Item { id: rest, ..item.clone() });
         }
-        enter(machine, item.id, &item.link, &mut waiting)?;
+        enter(machine, item, &mut waiting)?;
     }
-    let mut entered = 0;
+    let mut count = 0;
     while let Some(((_, rule, _), callers)) = waiting.pop_first() {
-        entered += 1;
-        if entered > machine.most_items() {
+        count += 1;
+        if count > machine.most_items() {
             return Err(Error::limit("items", machine.most_items()).into());
         }
-        let link = make_frame(machine, callers)?;
-        let body = machine.body(rule)?;
-        let rest = machine.step(body, byte)?;
+        let entered = enter_rule(machine, rule, callers)?;
+        let rest = machine.step(entered.id, byte)?;
         if rest != nothing {
-            closing.add(rest, link.clone());
+            closing.add(Item { id: rest, ..entered.clone() });
         }
-        enter(machine, body, &link, &mut waiting)?;
+        enter(machine, &entered, &mut waiting)?;
     }
     closing.finish(machine)
 }
 
-/// Callers by the rank and the rule that they call. What the rest of an object or an array calls in
-/// tail position keeps what is remembered, apart from callers that remember something else.
-type Waiting = BTreeMap<(u32, RuleId, Option<ContentHash>), Vec<(ExprId, Link)>>;
+/// Callers by the rank and the rule that they call. What is called in tail position keeps what the frame
+/// remembers, apart from callers that remember something else.
+type Waiting = BTreeMap<(u32, RuleId, Option<ContentHash>), Vec<Entry>>;
 
-fn enter(
-    machine: &mut impl Machine,
-    id: ExprId,
-    link: &Link,
-    waiting: &mut Waiting,
-) -> Result<(), Stop> {
-    if !machine.exprs().has_leading_call(id) {
+fn enter(machine: &mut impl Machine, item: &Item, waiting: &mut Waiting) -> Result<(), Stop> {
+    if !machine.exprs().has_leading_call(item.id) {
         return Ok(());
     }
-    for &(callee, rest) in machine.calls(id)?.iter() {
+    for &(callee, rest) in machine.calls(item.id)?.iter() {
         if let Callee::Rule(rule) = callee {
             let rank = machine.rank(rule);
             let is_tail = rest == machine.exprs().empty();
             let key = &machine.exprs().key;
-            let register = register_of(link).filter(|_| is_tail).map(|it| it.hash(key));
-            waiting.entry((rank, rule, register)).or_default().push((rest, link.clone()));
+            let register = register_of(&item.link).filter(|_| is_tail).map(|it| it.hash(key));
+            let caller = Entry { id: rest, link: item.link.clone(), past: item.past.clone() };
+            waiting.entry((rank, rule, register)).or_default().push(caller);
         }
     }
     Ok(())
+}
+
+/// The body of a rule, at its beginning.
+fn enter_rule(machine: &mut impl Machine, rule: RuleId, callers: Vec<Entry>) -> Result<Item, Stop> {
+    let link = make_frame(machine, rule, callers)?;
+    let id = machine.body(rule)?;
+    Ok(Item { id, link, past: Captured::default() })
 }

@@ -5,8 +5,11 @@
 //! matcher that made them and are freed with the states that need them.
 
 mod ambiguity;
+mod captured;
+mod enter;
 mod frame;
 mod gather;
+mod marked;
 mod name;
 mod register;
 mod seen;
@@ -15,20 +18,22 @@ mod state;
 mod text;
 mod unseen;
 
-pub(crate) use frame::{Frame, Link, known_places_after, places_after, seen_of};
+pub(crate) use frame::{Entry, Frame, Link, known_places_after, places_after, seen_of};
 
 pub(crate) use spelled_place::{NamePlace, SpelledPlace};
 pub(crate) use state::{Item, State};
+pub(crate) use text::TextSoFar;
 pub(crate) use unseen::has_unseen;
 
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::grammar::{ExprId, Exprs, RuleId};
+use crate::grammar::{ExprId, Exprs, Mark, RuleId};
 use crate::mask::Tables;
 use crate::residual::calls::{Callee, Closure};
 use crate::residual::excess::Excess;
 use crate::residual::words::Words;
+use crate::stack::register::Clock;
 
 /// Why a step could not be taken.
 #[derive(Debug)]
@@ -59,6 +64,12 @@ pub(crate) trait Machine {
     fn body(&mut self, rule: RuleId) -> Result<ExprId, Stop>;
     /// The place of a rule in the order in which rules are entered.
     fn rank(&self, rule: RuleId) -> u32;
+    /// What a rule asks for beside its texts.
+    fn mark(&self, rule: RuleId) -> Option<&Mark>;
+    /// How much of the text was read; only in grammars with marks.
+    fn clock(&self) -> Clock;
+    /// Sets the clock before a step.
+    fn set_clock(&mut self, clock: Clock);
     /// The most items of one state, and entries of one frame.
     fn most_items(&self) -> usize;
     /// Whether the closing quote ends a name that its object does not list.
@@ -79,10 +90,22 @@ pub(crate) trait Machine {
 }
 
 /// Tables that other threads read, too: only what is known already.
-pub(crate) struct Shared<'a>(pub(crate) &'a Tables);
+pub(crate) struct Shared<'a>(&'a Tables, Clock);
+
+impl<'a> Shared<'a> {
+    pub(crate) fn new(tables: &'a Tables) -> Self {
+        Self(tables, Clock::default())
+    }
+}
 
 /// Tables that may learn.
-pub(crate) struct Exclusive<'a>(pub(crate) &'a mut Tables);
+pub(crate) struct Exclusive<'a>(&'a mut Tables, Clock);
+
+impl<'a> Exclusive<'a> {
+    pub(crate) fn new(tables: &'a mut Tables) -> Self {
+        Self(tables, Clock::default())
+    }
+}
 
 impl Machine for Shared<'_> {
     fn exprs(&self) -> &Exprs {
@@ -108,6 +131,18 @@ impl Machine for Shared<'_> {
 
     fn rank(&self, rule: RuleId) -> u32 {
         self.0.residuals.rules().rank(rule)
+    }
+
+    fn mark(&self, rule: RuleId) -> Option<&Mark> {
+        self.0.residuals.mark(rule)
+    }
+
+    fn clock(&self) -> Clock {
+        self.1
+    }
+
+    fn set_clock(&mut self, clock: Clock) {
+        self.1 = clock;
     }
 
     fn most_items(&self) -> usize {
@@ -167,6 +202,18 @@ impl Machine for Exclusive<'_> {
 
     fn rank(&self, rule: RuleId) -> u32 {
         self.0.residuals.rules().rank(rule)
+    }
+
+    fn mark(&self, rule: RuleId) -> Option<&Mark> {
+        self.0.residuals.mark(rule)
+    }
+
+    fn clock(&self) -> Clock {
+        self.1
+    }
+
+    fn set_clock(&mut self, clock: Clock) {
+        self.1 = clock;
     }
 
     fn most_items(&self) -> usize {

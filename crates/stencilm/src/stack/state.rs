@@ -1,20 +1,19 @@
 //! A state and its step.
 
-use std::sync::Arc;
-
 use smallvec::{SmallVec, smallvec};
 
 use crate::error::Error;
 use crate::grammar::{ExprId, Exprs, TokenName};
 use crate::residual::Residuals;
-use crate::residual::calls::{Closure, FrameRef};
 use crate::residual::excess::Excess;
 use crate::stack::ambiguity::Closing;
+use crate::stack::captured::Captured;
+use crate::stack::enter::{Frames, push_closure};
 use crate::stack::frame::{
-    Frame, Link, entries_of, is_last, keeps_text, known_places_after, places_after, register_of,
-    seen_of,
+    Frame, Link, is_last, keeps_text, known_places_after, places_after, register_of, seen_of,
 };
 use crate::stack::gather;
+use crate::stack::marked::Marked;
 use crate::stack::name::NameSoFar;
 use crate::stack::spelled_place::SpelledPlace;
 use crate::stack::text::TextSoFar;
@@ -26,6 +25,8 @@ use crate::stack::{Machine, Stop};
 pub(crate) struct Item {
     pub(crate) id: ExprId,
     pub(crate) link: Link,
+    /// What was captured since the rule began.
+    pub(crate) past: Captured,
 }
 
 /// Where a text stands in a grammar.
@@ -43,6 +44,8 @@ pub(crate) struct State {
     // Invariant: none, unless there is one item, which begins with a counter of characters: what
     // that counter lacks. It is greater than any token reaches, so that masks need not know.
     excess: Excess,
+    // Invariant: some in every state of a grammar with marks.
+    pub(super) marked: Option<Box<Marked>>,
     /// Whether the text may end here.
     pub(crate) may_end: bool,
 }
@@ -50,7 +53,8 @@ pub(crate) struct State {
 impl State {
     /// At the beginning of `id`, if anything but the empty text matches.
     pub(crate) fn start(id: Option<ExprId>, accepts_empty: bool) -> Self {
-        let items = id.map(|id| Item { id, link: None }).into_iter().collect();
+        let items =
+            id.map(|id| Item { id, link: None, past: Captured::default() }).into_iter().collect();
         Self { items, may_end: accepts_empty, ..Self::default() }
     }
 
@@ -87,7 +91,7 @@ impl State {
     }
 
     /// The same with these of its items.
-    fn with_items(&self, items: SmallVec<[Item; 1]>, exprs: &Exprs) -> Self {
+    pub(super) fn with_items(&self, items: SmallVec<[Item; 1]>, exprs: &Exprs) -> Self {
         let mut state = Self { items, ..self.clone() };
         if state.items.is_empty() {
             state.excess = Excess::default();
@@ -100,7 +104,13 @@ impl State {
 
     /// The state after `byte`; dead if it may not come.
     pub(crate) fn push(&self, machine: &mut impl Machine, byte: u8) -> Result<Self, Stop> {
+        if let Some(marked) = &self.marked {
+            machine.set_clock(marked.clock_of(1));
+        }
         let mut next = self.push_byte(machine, byte)?;
+        if let Some(marked) = &self.marked {
+            next.go_on_from(marked, 1);
+        }
         // A new generation may not have met the array yet that the text is inside of.
         if machine.exprs().has_items() || self.text.is_open() {
             next.text = self.text.clone();
@@ -142,9 +152,9 @@ impl State {
     /// Exchanges each rest of an array from an item on for what it is after the items before.
     fn begin_items(&mut self, machine: &mut impl Machine) -> Result<(), Stop> {
         let (key, empty) = (machine.exprs().key, machine.exprs().empty());
-        for Item { id, link } in std::mem::take(&mut self.items) {
+        for Item { id, link, past } in std::mem::take(&mut self.items) {
             for id in machine.exprs().apart(id) {
-                let mut item = Item { id, link: link.clone() };
+                let mut item = Item { id, link: link.clone(), past: past.clone() };
                 if machine.exprs().is_next_item(id) {
                     if let Some(began) = register_of(&link).and_then(|register| register.item) {
                         item.id = machine.after_item(id, &self.text.bytes_from(began))?;
@@ -228,7 +238,7 @@ impl State {
     /// The state after a byte of a counter that is partly in the register, or after its end.
     fn push_in_counter(&self, machine: &mut impl Machine, byte: u8) -> Result<Self, Stop> {
         let (nothing, empty) = (machine.exprs().nothing(), machine.exprs().empty());
-        let Item { id, link } = &self.items[0];
+        let Item { id, link, past } = &self.items[0];
         let first = machine.first_part(*id);
         let goes_on = machine.step(first, byte)? != nothing;
         if !goes_on {
@@ -240,12 +250,12 @@ impl State {
         if is_nullable && !is_last(link, empty) {
             // What it returns to may go on beside it.
             let id = machine.raise(*id, self.excess)?;
-            let whole = Item { id, link: link.clone() };
+            let whole = Item { id, link: link.clone(), past: past.clone() };
             let mut next = Self::of(whole).step(machine, byte)?;
             next.lower(machine)?;
             return Ok(next);
         }
-        let mut next = Self::of(Item { id: rest, link: link.clone() });
+        let mut next = Self::of(Item { id: rest, link: link.clone(), past: past.clone() });
         (next.may_end, next.excess) = (is_nullable, self.excess);
         if machine.is_low(rest, next.excess) {
             let more = next.excess.block();
@@ -270,11 +280,10 @@ impl State {
             return Ok(Self::default());
         }
         if rest != empty && !machine.exprs().is_nullable(rest) {
-            let item = Item { id: rest, link: item.link.clone() };
-            return Ok(Self::of(item));
+            return Ok(Self::of(Item { id: rest, ..item.clone() }));
         }
         let mut closing = Closing::default();
-        closing.add(rest, item.link.clone());
+        closing.add(Item { id: rest, ..item.clone() });
         closing.finish(machine)
     }
 
@@ -286,7 +295,8 @@ impl State {
             return false;
         };
         let exprs = &residuals.exprs;
-        if exprs.has_leading_call(item.id) || !self.excess.is_none() {
+        let is_unusual = !self.excess.is_none() || self.marked.is_some();
+        if exprs.has_leading_call(item.id) || is_unusual {
             return false;
         }
         if self.name.is_open() {
@@ -344,7 +354,7 @@ impl State {
         true
     }
 
-    fn of(item: Item) -> Self {
+    pub(super) fn of(item: Item) -> Self {
         Self { items: smallvec![item], ..Self::default() }
     }
 
@@ -390,24 +400,28 @@ impl State {
         state
     }
 
-    /// The state after a token that is named, beside the state where its text was `read`.
+    /// The state after a token of `len` bytes that is named, beside the state where its text was `read`.
     pub(crate) fn push_special(
         &self,
         machine: &mut impl Machine,
+        len: usize,
         is_token: impl Fn(&Exprs, TokenName) -> bool,
         read: &Self,
     ) -> Result<Self, Stop> {
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
+        if let Some(marked) = &self.marked {
+            machine.set_clock(marked.clock_of(len));
+        }
         let mut closing = Closing::default();
         for item in &self.items {
             if !machine.exprs().has_leading_call(item.id) {
                 continue;
             }
             let closure = machine.closure(item.id)?;
-            let mut frames = Frames::new(&closure, &item.link);
+            let mut frames = Frames::new(&closure, item);
             for &(name, rest, frame) in &closure.tokens {
                 if is_token(machine.exprs(), name) {
-                    let link = frames.link(machine, frame)?;
-                    closing.add(rest, link);
+                    closing.add(frames.item(machine, rest, frame)?);
                 }
             }
         }
@@ -417,6 +431,10 @@ impl State {
         closing.add_all(machine, read)?;
         let text = if read.is_dead() { &self.text } else { &read.text };
         let mut state = closing.finish(machine)?;
+        if let Some(marked) = &self.marked {
+            state.go_on_from(marked, len);
+            state.joins_end_of(read);
+        }
         state.may_end |= read.may_end;
         Ok(Self { name: read.name.clone(), text: text.clone(), ..state })
     }
@@ -461,140 +479,4 @@ impl State {
         }
         Ok(bytes)
     }
-}
-
-/// The usual step: one item, whose calls were found before.
-fn push_closure(
-    machine: &mut impl Machine,
-    closure: &Arc<Closure>,
-    item: &Item,
-    byte: u8,
-) -> Result<State, Stop> {
-    let nothing = machine.exprs().nothing();
-    let mut frames = Frames::new(closure, &item.link);
-    let mut first: Option<(ExprId, Link)> = None;
-    let mut closing: Option<Closing> = None;
-    for &(id, frame) in &closure.entries {
-        let rest = machine.step(id, byte)?;
-        if rest == nothing {
-            continue;
-        }
-        let link = frames.link(machine, frame)?;
-        match (&mut first, &mut closing) {
-            (None, None) => first = Some((rest, link)),
-            (_, Some(closing)) => closing.add(rest, link),
-            (Some(_), none) => {
-                let mut more = Closing::default();
-                if let Some((rest, link)) = first.take() {
-                    more.add(rest, link);
-                }
-                more.add(rest, link);
-                *none = Some(more);
-            }
-        }
-    }
-    match (first, closing) {
-        (_, Some(closing)) => closing.finish(machine),
-        (None, None) => Ok(State::default()),
-        (Some((id, link)), None) => {
-            if !machine.exprs().is_nullable(id) {
-                return Ok(State::of(Item { id, link }));
-            }
-            let mut closing = Closing::default();
-            closing.add(id, link);
-            closing.finish(machine)
-        }
-    }
-}
-
-/// The frames of a closure, made when first needed.
-struct Frames<'a> {
-    closure: &'a Closure,
-    outer: &'a Link,
-    made: SmallVec<[Option<Link>; 4]>,
-}
-
-impl<'a> Frames<'a> {
-    fn new(closure: &'a Closure, outer: &'a Link) -> Self {
-        Self { closure, outer, made: smallvec![None; closure.frames.len()] }
-    }
-
-    /// A frame of the closure. The callers of an inner frame come before it, so one pass from the
-    /// outermost makes all.
-    fn link(&mut self, machine: &impl Machine, frame: FrameRef) -> Result<Link, Stop> {
-        let FrameRef::Inner(wanted) = frame else {
-            return Ok(self.outer.clone());
-        };
-        let mut todo: SmallVec<[usize; 8]> = smallvec![wanted];
-        while let Some(&at) = todo.last() {
-            if self.made[at].is_some() {
-                todo.pop();
-                continue;
-            }
-            let missing = self.closure.frames[at].iter().find_map(|&(_, frame)| match frame {
-                FrameRef::Inner(inner) if self.made[inner].is_none() => Some(inner),
-                _ => None,
-            });
-            if let Some(inner) = missing {
-                todo.push(inner);
-                continue;
-            }
-            let link = self.make(machine, at)?;
-            self.made[at] = Some(link);
-            todo.pop();
-        }
-        Ok(self.made[wanted].clone().expect("it was made just now"))
-    }
-
-    fn made_link(&self, frame: FrameRef) -> Link {
-        match frame {
-            FrameRef::Outer => self.outer.clone(),
-            FrameRef::Inner(inner) => self.made[inner].clone().expect("callers are made first"),
-        }
-    }
-
-    fn make(&self, machine: &impl Machine, at: usize) -> Result<Link, Stop> {
-        let exprs = machine.exprs();
-        let empty = exprs.empty();
-        let callers = &self.closure.frames[at];
-        if let &[(id, frame)] = &callers[..]
-            && id != empty
-            && exprs.last_star(id).is_none()
-        {
-            return Ok(Some(Frame::one(&exprs.key, id, self.made_link(frame))));
-        }
-        let callers = callers.iter().map(|&(id, frame)| (id, self.made_link(frame)));
-        make_frame(machine, callers.collect())
-    }
-}
-
-/// A frame for these callers, whatever they are: those in tail position hand their own callers
-/// on.
-pub(super) fn make_frame(
-    machine: &impl Machine,
-    callers: Vec<(ExprId, Link)>,
-) -> Result<Link, Stop> {
-    let exprs = machine.exprs();
-    let empty = exprs.empty();
-    let mut entries = Vec::with_capacity(callers.len());
-    // In tail position the rest of an object or an array goes on with what it remembers.
-    let register =
-        callers.iter().find_map(|(id, link)| register_of(link).filter(|_| *id == empty).cloned());
-    debug_assert!(
-        register.is_none()
-            || callers.iter().all(|(id, link)| *id == empty && register_of(link).is_some()),
-        "only the rest of an object or an array calls what goes on with it"
-    );
-    for (id, link) in callers {
-        if id == empty {
-            entries.extend(entries_of(&link, empty));
-        } else {
-            let link = crate::stack::ambiguity::simpler_link(machine, id, link)?;
-            entries.push((id, link));
-        }
-    }
-    if entries.len() > machine.most_items() {
-        return Err(Error::limit("items", machine.most_items()).into());
-    }
-    Ok(Frame::with(&exprs.key, empty, entries, register))
 }

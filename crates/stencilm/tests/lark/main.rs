@@ -171,9 +171,18 @@ fn lazy_rules_end_as_soon_as_they_can() {
     check("start: a \"!\"\na[stop=\"<end>\"]: /.*/", &["a<en!", "!"], &["a<end>!"]);
     check("start: a\na[stop=\"\"]: /.*/", &["", "abc"], &["\n"]);
     check_error("start: a\na[stop=/b+/]: /.*/", 16, "a `stop` that is more");
-    check_error("start: a\na[capture]: /.*/", 11, "the attribute `capture`");
+    check_error(
+        "start: a\na[stop=\"x\", stop_capture=\"m\"]: /.*/",
+        21,
+        "the attribute `stop_capture`",
+    );
+    check_error("start: a\na[capture, capture]: /.*/", 20, "comes twice");
+    check_error("start: a\na[capture=\"a b\"]: /.*/", 11, "the name of a capture");
+    check_error("start: a\na[max_tokens=0]: /.*/", 11, "1 at least");
+    check_error("start: a\na[temperature=\"x\"]: /.*/", 23, "a number, as the value");
+    check_error("start: a\na[temperature=0.]: /.*/", 25, "a number, as the value");
     check_error("start: a\na[stop=\"x\", suffix=\"y\"]: /.*/", 21, "one `stop` or one `suffix`");
-    check_error("start: a\na[stop=\"x\", stop=\"y\"]: /.*/", 21, "one `stop` or one `suffix`");
+    check_error("start: a\na[stop=\"x\", stop=\"y\"]: /.*/", 21, "`stop` comes twice");
     check_error("start: a\na[suffix=\"\"]: /.*/", 11, "an empty `suffix`");
     check_error("start: A\nA[lazy]: /a+/", 10, "this is a terminal");
     check_error("start: \"a\"i..\"z\"", 7, "have no flag");

@@ -149,8 +149,27 @@ class GrammarMatcher:
         except (ValueError, IndexError) as error:
             raise RuntimeError(str(error)) from error
         if temperatures is not None:
-            temperatures[: len(tokens)] = -1.0 if self._temperature is None else self._temperature
+            links = (retrieve_next_token.tolist(), retrieve_next_sibling.tolist())
+            for row, temperature in enumerate(self._temperatures(tokens, *links)):
+                temperatures[row] = -1.0 if temperature is None else temperature
         return True
+
+    def _temperatures(
+        self, tokens: list[int], first_child: list[int], next_sibling: list[int]
+    ) -> list[float | None]:
+        """That of each node of a tree of drafts; the default below a refused token."""
+        found = [self._temperature] * len(tokens)
+        todo = [(0, self)] if tokens else []
+        while todo:
+            node, at = todo.pop()
+            found[node] = at.temperature
+            child = first_child[node]
+            while child >= 0:
+                below = at.fork()
+                if below.accept_token(tokens[child]):
+                    todo.append((child, below))
+                child = next_sibling[child]
+        return found
 
     def find_jump_forward_string(self) -> str:
         """The text that must come next, in whole characters.
@@ -197,8 +216,22 @@ class GrammarMatcher:
             raise RuntimeError(str(error)) from error
 
     def get_captures(self, *, deduplicate: bool = True) -> list[tuple[str, bytes]]:
-        """The texts of captured rules: there are none, since `capture` is refused."""
-        return []
+        """The names and texts of captured rules, by their beginnings.
+
+        Args:
+            deduplicate: Whether one that comes again, name and text, is left out.
+
+        >>> from stencilm.compat import xgrammar as xgr
+        >>> grammar = 'root ::= item ("," item)*\\nitem[capture] ::= [a-z]+'
+        >>> compiler = xgr.GrammarCompiler(xgr.TokenizerInfo(["ab", ",", "</s>"]))
+        >>> matcher = xgr.GrammarMatcher(compiler.compile_grammar(grammar))
+        >>> matcher.accept_string("ab,ab")
+        True
+        >>> matcher.get_captures(), len(matcher.get_captures(deduplicate=False))
+        ([('item', b'ab')], 2)
+        """
+        found = [(capture.name, capture.text) for capture in self._matcher.captures()]
+        return list(dict.fromkeys(found)) if deduplicate else found
 
     def is_terminated(self) -> bool:
         """Whether the text has ended."""
@@ -226,8 +259,10 @@ class GrammarMatcher:
 
     @property
     def temperature(self) -> float | None:
-        """The default, since no rule can have one of its own."""
-        return self._temperature
+        """That of the rule that the next token is in, or the default."""
+        with runtime_errors():
+            own = self._matcher.temperature()
+        return self._temperature if own is None else own
 
     @property
     def stop_token_ids(self) -> list[int]:

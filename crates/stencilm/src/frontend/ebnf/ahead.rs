@@ -14,7 +14,7 @@ use crate::error::{Error, Location};
 use crate::frontend::ebnf::lower::Lowering;
 use crate::frontend::ebnf::owed::{NONE, Owed, Split};
 use crate::frontend::ebnf::tree::{Node, NodeId, Tree};
-use crate::grammar::{ExprId, RuleId, UNBOUNDED};
+use crate::grammar::{ExprId, Marks, RuleId, UNBOUNDED};
 use crate::interner::index;
 use crate::limits::Budget;
 
@@ -78,6 +78,8 @@ pub(super) struct Ahead<'l, 't, 'b> {
     owed: Owed,
     /// What may be owed after a rule, as far as it is known.
     ends: FxHashMap<(usize, usize), Ends>,
+    /// Those, in the order in which they were first asked for.
+    asked: Vec<(usize, usize)>,
     has_grown: bool,
     /// The same for pieces, in one round.
     round: FxHashMap<(NodeId, usize), Ends>,
@@ -85,6 +87,8 @@ pub(super) struct Ahead<'l, 't, 'b> {
     variants: FxHashMap<Variant, RuleId>,
     todo: Vec<Variant>,
     rules: Vec<(String, ExprId)>,
+    /// Those of the rules and of their variants.
+    marks: Marks,
     names: FxHashSet<String>,
     budget: &'b mut Budget,
 }
@@ -95,6 +99,7 @@ impl<'l, 't, 'b> Ahead<'l, 't, 'b> {
         lowering: &'l mut Lowering<'t>,
         passes: Vec<bool>,
         rules: Vec<(String, ExprId)>,
+        marks: Marks,
         budget: &'b mut Budget,
     ) -> Self {
         let mut is_regular = Vec::with_capacity(passes.len());
@@ -113,6 +118,7 @@ impl<'l, 't, 'b> Ahead<'l, 't, 'b> {
             is_regular,
             owed: Owed::new(budget.limits),
             ends: FxHashMap::default(),
+            asked: Vec::new(),
             has_grown: false,
             round: FxHashMap::default(),
             ways: FxHashMap::default(),
@@ -120,20 +126,22 @@ impl<'l, 't, 'b> Ahead<'l, 't, 'b> {
             todo: Vec::new(),
             names: rules.iter().map(|(name, _)| name.clone()).collect(),
             rules,
+            marks,
             budget,
         }
     }
 
-    /// All rules, the given ones first; a whole text is one of the rule `start`, a place in the tree.
+    /// All rules, the given ones first, and their marks; a whole text is one of the rule `start`, a place in the tree.
     ///
     /// # Errors
     /// No text brings what the conditions ask for, or a limit was reached.
-    pub(super) fn run(mut self, start: usize) -> Result<Vec<(String, ExprId)>, Error> {
+    pub(super) fn run(mut self, start: usize) -> Result<(Vec<(String, ExprId)>, Marks), Error> {
         self.ends_of_rule(start, NONE);
         while std::mem::take(&mut self.has_grown) {
             self.round.clear();
-            let known: Vec<(usize, usize)> = self.ends.keys().copied().collect();
-            for (rule, from) in known {
+            // Callees were asked for after their callers, which wait for them.
+            for place in (0..self.asked.len()).rev() {
+                let (rule, from) = self.asked[place];
                 let Some(body) = self.lowering.tree.rules[rule].body else { continue };
                 let ends = self.ends(body, from, 0)?;
                 if ends.len() > self.ends_of_rule(rule, from).len() {
@@ -157,13 +165,14 @@ impl<'l, 't, 'b> Ahead<'l, 't, 'b> {
             let id = self.variants[&variant];
             self.rules[id.0 as usize].1 = body;
         }
-        Ok(self.rules)
+        Ok((self.rules, self.marks))
     }
 
     fn ends_of_rule(&mut self, rule: usize, from: usize) -> Ends {
-        let has_grown = &mut self.has_grown;
+        let (has_grown, asked) = (&mut self.has_grown, &mut self.asked);
         let ends = self.ends.entry((rule, from)).or_insert_with(|| {
             *has_grown = true;
+            asked.push((rule, from));
             Ends::default()
         });
         ends.clone()
@@ -364,7 +373,12 @@ impl<'l, 't, 'b> Ahead<'l, 't, 'b> {
                 };
                 let name = self.new_name(name);
                 self.rules.push((name, nothing));
-                RuleId(index(self.rules.len() - 1))
+                let id = RuleId(index(self.rules.len() - 1));
+                if let What::Rule(rule) = what {
+                    let mark = &self.lowering.tree.rules[rule].mark;
+                    self.marks.extend((!mark.is_empty()).then(|| (id, mark.clone())));
+                }
+                id
             }
         };
         self.variants.insert(variant, id);

@@ -9,7 +9,7 @@ use crate::error::{Error, Location};
 use crate::frontend::ebnf::ahead::{self, Ahead};
 use crate::frontend::ebnf::tree::{Node, NodeId, Tree};
 use crate::frontend::regex::Mode;
-use crate::grammar::{CharSet, ExprId, Exprs, RuleId, RuleSet, Spelling, UNBOUNDED};
+use crate::grammar::{CharSet, ExprId, Exprs, Marks, RuleId, RuleSet, Spelling, UNBOUNDED};
 use crate::limits::Budget;
 
 /// Of so many rules the names are compared with an unknown one.
@@ -73,13 +73,17 @@ pub(crate) fn lower(
         lowering.plain.push(expr);
     }
     let named = order.iter().map(|&rule| &tree.rules[rule]);
+    let marks = order.iter().zip(0..).map(|(&rule, place)| (RuleId(place), &tree.rules[rule].mark));
+    let marks = marks.filter(|(_, mark)| !mark.is_empty());
+    let mut marks: Marks = marks.map(|(rule, mark)| (rule, mark.clone())).collect();
     let mut rules: Vec<(String, ExprId)> = named
         .filter_map(|rule| Some((rule.name.to_string(), lowering.plain[rule.body?])))
         .collect();
     if !passes.is_empty() {
-        rules = Ahead::new(&mut lowering, passes, rules, budget).run(order[start])?;
+        let ahead = Ahead::new(&mut lowering, passes, rules, marks, budget);
+        (rules, marks) = ahead.run(order[start])?;
     }
-    Ok(RuleSet::new(lowering.exprs, rules, rule_id(start)))
+    Ok(RuleSet { marks, ..RuleSet::new(lowering.exprs, rules, rule_id(start)) })
 }
 
 /// The defined rule whose name differs from `name` in one or two letters, the nearest one.
@@ -171,6 +175,14 @@ impl Lowering<'_> {
     /// What must be made before this piece, when calls become what they call.
     fn needs(&self, id: NodeId) -> Result<Vec<NodeId>, Error> {
         match &self.tree.nodes[id] {
+            Node::Call(rule) if !self.tree.rules[*rule].mark.is_empty() => {
+                let feature = format!(
+                    "the rule `{}`, whose options are no condition of its texts, inside `&`, `-`, `~` \
+                     or a look-ahead",
+                    self.tree.rules[*rule].name
+                );
+                Err(Error::unsupported(feature, Location::Offset(self.tree.offsets[id])))
+            }
             Node::Call(rule) => Ok(self.tree.rules[*rule].body.into_iter().collect()),
             Node::Token(_) | Node::Ahead(_) => {
                 let feature = match self.tree.nodes[id] {

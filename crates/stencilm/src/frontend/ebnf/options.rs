@@ -1,11 +1,12 @@
 //! Options of a rule, xgrammar's: `name[lazy, max_chars=5] ::= …`.
 //!
-//! They say something about the text of the rule alone, so that they are exact where that is
-//! regular. Those that say something else (how to sample, what to keep) are refused.
+//! `lazy` and `max_chars` say something about the texts of the rule, so that they are exact where those are
+//! regular. The others are [marks](Mark): they change no text of the grammar.
 
 use crate::error::Error;
-use crate::frontend::ebnf::parser::{Parser, unsupported};
-use crate::frontend::ebnf::tree::{Node, NodeId};
+use crate::frontend::ebnf::parser::Parser;
+use crate::frontend::ebnf::tree::{NamedRule, Node, NodeId};
+use crate::frontend::marks;
 use crate::grammar::{CharSet, Spelling, UNBOUNDED};
 
 /// What an option asks of the texts of its rule.
@@ -19,29 +20,42 @@ pub(crate) enum Wish {
 
 impl Parser<'_> {
     /// Reads what stands between the brackets, `[` of which comes next, and goes past them.
-    pub(crate) fn read_options(&mut self, written: &str) -> Result<Vec<Wish>, Error> {
+    pub(crate) fn read_options(&mut self, rule: usize, written: &str) -> Result<Vec<Wish>, Error> {
         let mut wishes = Vec::new();
         self.text.at += 1;
         let begin = self.text.at;
         let mut offset = begin;
+        let mut names: Vec<&str> = Vec::new();
         for option in written.split(',') {
             self.budget.tick()?;
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
-            match (name.trim(), value.trim()) {
-                ("lazy", "") => wishes.push(Wish::Lazy),
-                ("max_chars", digits) => {
-                    let most = digits.parse().ok().filter(|&most: &u32| most < UNBOUNDED);
-                    let Some(most) = most else {
-                        return Err(Error::syntax("`max_chars` needs a number", offset));
-                    };
-                    wishes.push(Wish::MaxChars(most));
+            let (name, value) = (name.trim(), value.trim());
+            if names.contains(&name) {
+                return Err(Error::syntax(format!("the option `{name}` comes twice"), offset));
+            }
+            names.push(name);
+            let NamedRule { name: rule_name, mark, .. } = &mut self.tree.rules[rule];
+            match name {
+                "lazy" if value.is_empty() => wishes.push(Wish::Lazy),
+                "max_chars" => wishes.push(Wish::MaxChars(number(name, value, offset)?)),
+                "max_tokens" => {
+                    let most = number(name, value, offset)?;
+                    mark.max_tokens = Some(marks::max_tokens(most, offset)?);
                 }
-                (name @ ("max_tokens" | "temperature" | "capture"), _) => {
-                    return Err(unsupported(format!("the rule option `{name}`"), offset));
+                "temperature" => {
+                    mark.temperature = Some(marks::temperature(value, offset)?);
                 }
-                (name, _) => {
+                "capture" if !option.contains('=') => {
+                    mark.capture = Some((**rule_name).into());
+                }
+                "capture" => {
+                    let quoted = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+                    mark.capture = Some(marks::capture(quoted.unwrap_or_default(), offset)?);
+                }
+                _ => {
                     let message = format!(
-                        "there is no rule option `{name}`; there are `lazy` and `max_chars=N`"
+                        "there is no rule option `{option}`; there are `lazy`, `max_chars=N`, \
+                         `max_tokens=N`, `capture`, `capture=\"name\"` and `temperature=N`"
                     );
                     return Err(Error::syntax(message, offset));
                 }
@@ -74,4 +88,9 @@ impl Parser<'_> {
             _ => self.tree.add(Node::And(conditions.into()), offset),
         }
     }
+}
+
+fn number(name: &str, value: &str, offset: usize) -> Result<u32, Error> {
+    let number = value.parse().ok().filter(|&most: &u32| most < UNBOUNDED);
+    number.ok_or_else(|| Error::syntax(format!("`{name}` needs a number"), offset))
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::error::{Error, Location};
 use crate::frontend::ebnf::text::{Text, name_at};
 use crate::frontend::ebnf::tree::{NamedRule, Node, NodeId, Tree};
-use crate::grammar::{CharSet, Spelling, UNBOUNDED};
+use crate::grammar::{CharSet, Mark, Spelling, UNBOUNDED};
 use crate::limits::Budget;
 
 /// Reads one grammar text.
@@ -78,7 +78,7 @@ impl<'a> Parser<'a> {
         }
         self.text.at += name.len();
         let wishes = match options {
-            Some(written) => self.read_options(written)?,
+            Some(written) => self.read_options(rule, written)?,
             None => Vec::new(),
         };
         self.text.skip_blanks();
@@ -359,7 +359,12 @@ impl<'a> Parser<'a> {
         if id >= self.budget.limits.rules {
             return Err(Error::limit("rules", self.budget.limits.rules));
         }
-        self.tree.rules.push(NamedRule { name: (*name).into(), body: None, offset });
+        self.tree.rules.push(NamedRule {
+            name: (*name).into(),
+            body: None,
+            mark: Mark::default(),
+            offset,
+        });
         self.rules.insert(name, id);
         Ok(id)
     }
@@ -443,8 +448,4 @@ fn is_list_of_numbers(text: &str) -> bool {
         None => is_number(range),
     };
     text == "*" || text.strip_prefix('^').unwrap_or(text).split(',').all(is_range)
-}
-
-pub(crate) fn unsupported(feature: impl Into<String>, offset: usize) -> Error {
-    Error::unsupported(feature, Location::Offset(offset))
 }

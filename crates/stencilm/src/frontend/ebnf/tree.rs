@@ -3,7 +3,7 @@
 //! Invariant: parts come before what they are part of, so one pass in order builds everything.
 
 use crate::frontend::regex::Regex;
-use crate::grammar::{ByteSet, CharSet, Spelling};
+use crate::grammar::{ByteSet, CharSet, Mark, Spelling};
 
 /// A place in [`Tree::nodes`].
 pub(crate) type NodeId = usize;
@@ -45,6 +45,8 @@ pub(crate) struct NamedRule {
     pub(crate) name: Box<str>,
     /// Its body, once it is defined.
     pub(crate) body: Option<NodeId>,
+    /// What it asks for beside its texts.
+    pub(crate) mark: Mark,
     /// Where it is defined; before that, where it is called first.
     pub(crate) offset: usize,
 }

@@ -40,6 +40,8 @@ pub(crate) fn lower(
         rules.list.iter().map(|rule| (rule.name.clone(), parts[rule.body])).collect();
     made.push(("text".to_owned(), whole));
     made.extend(runs.bodies.iter().enumerate().map(|(at, &body)| (format!("run_{at}"), body)));
+    let marks = rules.list.iter().enumerate().filter(|(_, rule)| !rule.mark.is_empty());
+    set.marks = marks.map(|(place, rule)| (rule_id(place), rule.mark.clone())).collect();
     set.rules = made;
     set.start = rule_id(rules.list.len());
     Ok(set)

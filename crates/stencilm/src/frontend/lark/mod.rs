@@ -7,6 +7,7 @@
 //! A grammar has two meanings ([`Meaning`]): a plain context-free grammar, or what a parser with
 //! a lexer in front of it accepts.
 
+mod attributes;
 mod body;
 mod cfg;
 mod contextual;

@@ -3,7 +3,7 @@
 use crate::error::{Error, Location};
 use crate::frontend::lark::text::{Token, TokenKind, tokens};
 use crate::frontend::lark::tree::{
-    Attributes, Definition, Import, Mode, Name, Node, NodeId, Scope, ScopeId, Statement, Tree,
+    Attributes, Definition, Import, Mode, Name, Scope, ScopeId, Statement, Tree,
 };
 use crate::limits::Budget;
 
@@ -189,7 +189,7 @@ impl<'a> Parser<'a> {
                 let message = "attributes are for rules, and this is a terminal";
                 return Err(Error::syntax(message, self.offset()));
             }
-            attributes = self.attributes()?;
+            attributes = self.attributes(&name)?;
         }
         let mut priority = 0;
         if self.take(b'.') {
@@ -213,80 +213,6 @@ impl<'a> Parser<'a> {
             body,
             offset,
         })
-    }
-
-    /// `[lazy, suffix="…"]`.
-    fn attributes(&mut self) -> Result<Attributes, Error> {
-        let mut attributes = Attributes::default();
-        self.next();
-        loop {
-            let offset = self.offset();
-            let key = match self.peek() {
-                TokenKind::Name => self.next(),
-                _ => return Err(self.unexpected("an attribute of a rule, as `lazy`,")),
-            };
-            let has_value = self.take(b'=');
-            match key {
-                "lazy" if !has_value => attributes.is_lazy = true,
-                "stop" | "suffix" if attributes.end.is_some() => {
-                    return Err(Error::syntax("a rule has one `stop` or one `suffix`", offset));
-                }
-                "stop" | "suffix" if has_value => {
-                    let end = self.ending()?;
-                    let is_empty =
-                        matches!(&self.tree.nodes[end], Node::Literal(text, _) if text.is_empty());
-                    if is_empty && key == "suffix" {
-                        return Err(Error::syntax("an empty `suffix`: write `lazy`", offset));
-                    }
-                    attributes.end = Some(end);
-                    attributes.hides_end = key == "stop";
-                }
-                "lazy" | "stop" | "suffix" => {
-                    let message = "an attribute is `lazy`, `stop=…` or `suffix=…`";
-                    return Err(Error::syntax(message, offset));
-                }
-                "capture" | "stop_capture" | "max_tokens" | "temperature" => {
-                    self.check_value(key, has_value)?;
-                    let feature = format!("the attribute `{key}`");
-                    return Err(Error::unsupported(feature, Location::Offset(offset)));
-                }
-                _ => {
-                    let message = format!(
-                        "there is no attribute `{key}`; there are `lazy`, `stop` and `suffix`"
-                    );
-                    return Err(Error::syntax(message, offset));
-                }
-            }
-            if !self.take(b',') {
-                break;
-            }
-        }
-        self.expect(b']', "at the end of the attributes")?;
-        Ok(attributes)
-    }
-
-    /// A value of the wrong kind is a mistake, also where the right kind would be refused.
-    fn check_value(&mut self, key: &str, has_value: bool) -> Result<(), Error> {
-        let is_number = matches!(key, "max_tokens" | "temperature");
-        let wanted = if is_number { TokenKind::Number } else { TokenKind::String };
-        if (has_value || is_number) && self.peek() != wanted {
-            let kind = if is_number { "a number" } else { "a string" };
-            return Err(self.unexpected(&format!("{kind}, as the value of `{key}`,")));
-        }
-        Ok(())
-    }
-
-    fn ending(&mut self) -> Result<NodeId, Error> {
-        let offset = self.offset();
-        match self.peek() {
-            TokenKind::String | TokenKind::Pattern => self.value(),
-            TokenKind::Name => {
-                let written = self.next();
-                let node = Node::Name(self.name(written));
-                Ok(self.tree.add(node, offset))
-            }
-            _ => Err(self.unexpected("a string, a regular expression or a terminal")),
-        }
     }
 
     /// `common.WORD -> W` or `common (WORD, INT)`.

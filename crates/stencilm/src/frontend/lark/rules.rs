@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::error::{Error, Location};
 use crate::frontend::lark::names::{DefinitionId, Names};
 use crate::frontend::lark::tree::{Name, Node, NodeId, ScopeId, Tree};
+use crate::grammar::Mark;
 use crate::limits::Budget;
 
 /// A place in [`Rules::parts`].
@@ -73,6 +74,8 @@ pub(crate) struct Rule {
     pub(crate) priority: i64,
     /// What it is made of.
     pub(crate) body: PartId,
+    /// What it asks for beside its texts.
+    pub(crate) mark: Mark,
 }
 
 /// All rules that the start needs.
@@ -129,8 +132,9 @@ pub(crate) fn rules(
     let mut made = Vec::new();
     while let Some(key) = maker.keys.get(made.len()).cloned() {
         let body = maker.body(&key)?;
-        let priority = names.definitions[key.definition].priority;
-        made.push(Rule { name: maker.name(&key), priority, body });
+        let definition = &names.definitions[key.definition];
+        let (priority, mark) = (definition.priority, definition.attributes.mark.clone());
+        made.push(Rule { name: maker.name(&key), priority, body, mark });
     }
     Ok(Rules { parts: maker.parts, list: made, terminals: maker.terminals, start })
 }

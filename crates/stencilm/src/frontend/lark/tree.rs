@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use crate::grammar::Mark;
+
 /// A place in [`Tree::nodes`].
 pub(crate) type NodeId = usize;
 
@@ -125,6 +127,8 @@ pub(crate) struct Attributes {
     pub(crate) end: Option<NodeId>,
     /// Whether what ends the rule does not belong to its text.
     pub(crate) hides_end: bool,
+    /// What it asks for beside its texts.
+    pub(crate) mark: Mark,
 }
 
 /// A rule, a terminal or a template.

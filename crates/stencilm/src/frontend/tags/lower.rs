@@ -7,7 +7,8 @@ use crate::frontend::json_schema::{Document, JsonSchemaOptions, KeyOrder, NodeId
 use crate::frontend::tags::Normal;
 use crate::frontend::tags::fields::{Fields, Mark, Token, list, text, wrong};
 use crate::frontend::tags::free::{early, free, tree};
-use crate::grammar::{ExprId, Exprs, RuleId, RuleSet, UNBOUNDED};
+use crate::grammar::{self, ExprId, Exprs, RuleId, RuleSet, UNBOUNDED};
+use crate::interner::index;
 use crate::limits::Budget;
 
 /// A schema's text, style, order, white space and excluded texts.
@@ -116,6 +117,7 @@ impl<'a> Lowering<'a> {
         let mut lowering =
             Lowering { options, normal, budget, rules, document: &document, schemas };
         let body = lowering.whole()?;
+        lowering.rules.start = RuleId(index(lowering.rules.rules.len()));
         lowering.rules.rules.push(("root".to_owned(), body));
         Ok(lowering.rules)
     }
@@ -196,15 +198,31 @@ impl<'a> Lowering<'a> {
     fn any_text(&mut self, fields: Fields<'_>, ends: Ends<'_>) -> Result<Lowered, Error> {
         let excludes = fields.marks("excludes")?;
         let mut most = fields.count("max_chars", 0)?.and_then(|most| u32::try_from(most).ok());
+        let mut max_tokens = None;
         match fields.count("max_tokens", 0)? {
             None => {}
             // No token is no text.
             Some(0) => most = Some(0),
-            Some(_) => return Err(fields.refused("`max_tokens`")),
+            Some(tokens) => max_tokens = u32::try_from(tokens).ok(),
         }
         let marks: Vec<&str> = excludes.iter().chain(ends.all).copied().collect();
-        let expr = free(&mut self.rules.exprs, &marks, ends.next, most);
+        let mut expr = free(&mut self.rules.exprs, &marks, ends.next, most);
+        if let Some(most) = max_tokens {
+            expr = self.of_tokens(expr, most)?;
+        }
         Ok(Lowered { expr, is_open: excludes.is_empty() })
+    }
+
+    /// A rule of so many tokens.
+    fn of_tokens(&mut self, body: ExprId, most: u32) -> Result<ExprId, Error> {
+        let rule = RuleId(index(self.rules.rules.len()));
+        if self.rules.rules.len() >= self.budget.limits.rules {
+            return Err(Error::limit("rules", self.budget.limits.rules));
+        }
+        self.rules.rules.push((format!("text_{}", rule.0), body));
+        let mark = grammar::Mark { max_tokens: Some(most), ..grammar::Mark::default() };
+        self.rules.marks.push((rule, mark));
+        Ok(self.rules.exprs.call(rule))
     }
 
     fn sequence(

@@ -14,7 +14,7 @@ mod preferred;
 mod program;
 mod table;
 
-use crate::error::Error;
+use crate::error::{Error, Location};
 use crate::frontend::lark::names::Names;
 use crate::frontend::lark::rules::Rules;
 use crate::frontend::lark::terminals::Terminals;
@@ -37,6 +37,13 @@ pub(crate) fn lower(
     main: ScopeId,
     budget: &mut Budget,
 ) -> Result<RuleSet, Error> {
+    if let Some(rule) = rules.list.iter().find(|rule| !rule.mark.is_empty()) {
+        let feature = format!(
+            "an attribute of the rule `{}` in the contextual meaning, whose tables know no rules,",
+            rule.name
+        );
+        return Err(Error::unsupported(feature, Location::Whole));
+    }
     let lexemes = lexemes::lexemes(tree, names, rules, main, budget)?;
     let bnf = bnf::bnf(rules, &lexemes.of_terminal, budget)?;
     let end = lexemes.list.len();
