@@ -20,6 +20,19 @@ def test_a_valid_document(run: Run, write: Write, person: Path) -> None:
     assert (outcome.code, outcome.out) == (0, "valid\n")
 
 
+def test_what_was_captured(run: Run, write: Write) -> None:
+    grammar = write('root ::= line*\nline ::= key "=" [0-9]+ "\\n"\nkey[capture] ::= [a-z]+')
+    text = write("a=1\nbc=22\n")
+    outcome = run("check", "--ebnf", grammar, "--exact", text)
+    assert outcome.out.splitlines() == [
+        "valid",
+        'key (line 1, column 1): "a"',
+        'key (line 2, column 1): "bc"',
+    ]
+    outcome = run("check", "--ebnf", grammar, "--exact", text, "--json-output")
+    assert outcome.json["captures"][1] == {"name": "key", "start": 4, "text": "bc"}
+
+
 def test_the_place_and_the_rule_of_a_wrong_number(run: Run, write: Write, person: Path) -> None:
     outcome = run("check", "--schema", person, write('{"name": "x",\n "age": 200}'))
     assert outcome.code == 1

@@ -35,7 +35,7 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
         ErrorKind::Syntax { .. } => "GrammarSyntaxError",
         ErrorKind::Unsupported { .. } => "UnsupportedError",
         ErrorKind::Unsatisfiable { .. } => "UnsatisfiableError",
-        ErrorKind::LimitReached { .. } => "LimitError",
+        ErrorKind::LimitReached { .. } | ErrorKind::TimeIsUp { .. } => "LimitError",
         ErrorKind::Cancelled => "Cancelled",
         ErrorKind::Vocabulary { .. } => "VocabularyError",
         _ => "InternalError",

@@ -4,6 +4,7 @@
 //! ordinary answer (`false`). Something *we* got wrong is a panic.
 
 use std::fmt;
+use std::time::Duration;
 
 /// What went wrong, and where in the caller's input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,11 @@ pub enum ErrorKind {
         limit: &'static str,
         /// The field's value.
         allowed: usize,
+    },
+    /// [`Limits::compile_time`](crate::Limits) is over.
+    TimeIsUp {
+        /// The field's value.
+        allowed: Duration,
     },
     /// The caller cancelled the work from another thread.
     Cancelled,
@@ -122,6 +128,9 @@ impl fmt::Display for Error {
             }
             ErrorKind::LimitReached { limit, allowed } => {
                 write!(f, "needs more than Limits::{limit} = {allowed}")
+            }
+            ErrorKind::TimeIsUp { allowed } => {
+                write!(f, "needs more than Limits::compile_time = {} s", allowed.as_secs_f64())
             }
             ErrorKind::Cancelled => f.write_str("cancelled by the caller"),
         }

@@ -11,7 +11,8 @@ use std::{
 use crate::error::{Error, ErrorKind, Location};
 
 /// Upper bounds for one grammar. There are no other knobs: no environment variable, no
-/// process-wide setting. Reaching one is [`ErrorKind::LimitReached`] with the field's name.
+/// process-wide setting. Reaching one is [`ErrorKind::LimitReached`] with the field's name, or
+/// [`ErrorKind::TimeIsUp`].
 ///
 /// ```
 /// use stencilm::Limits;
@@ -124,7 +125,7 @@ impl Budget {
     /// only now and then.
     ///
     /// # Errors
-    /// [`ErrorKind::Cancelled`], or [`ErrorKind::LimitReached`] for `compile_time` (seconds).
+    /// [`ErrorKind::Cancelled`], or [`ErrorKind::TimeIsUp`].
     pub fn tick(&mut self) -> Result<(), Error> {
         self.ticks = self.ticks.wrapping_add(1);
         if self.ticks & 0xFF != 0 {
@@ -142,8 +143,8 @@ impl Budget {
             return Err(Error::new(ErrorKind::Cancelled, Location::Whole));
         }
         if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
-            let seconds = usize::try_from(self.limits.compile_time.as_secs()).unwrap_or(usize::MAX);
-            return Err(Error::limit("compile_time", seconds));
+            let kind = ErrorKind::TimeIsUp { allowed: self.limits.compile_time };
+            return Err(Error::new(kind, Location::Whole));
         }
         Ok(())
     }

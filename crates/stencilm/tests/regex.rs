@@ -108,7 +108,14 @@ fn compile_in_time(pattern: &str, spelling: Spelling, mode: Mode) -> Option<(Exp
     let mut exprs = Exprs::default();
     match regex.to_expr(&mut exprs, spelling, mode, &mut budget) {
         Ok(id) => Some((exprs, id)),
-        Err(error) if matches!(error.kind(), ErrorKind::LimitReached { .. }) => None,
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::LimitReached { .. } | ErrorKind::TimeIsUp { .. }
+            ) =>
+        {
+            None
+        }
         Err(error) => panic!("{pattern}: {error}"),
     }
 }

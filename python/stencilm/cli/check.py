@@ -17,7 +17,7 @@ from .options import GrammarOptions, JsonOutput, takes_grammar
 from .place import Place, show_bytes, show_token
 
 if TYPE_CHECKING:
-    from stencilm import Explanation
+    from stencilm import Capture, Explanation
 
 __all__ = ["check"]
 
@@ -51,14 +51,26 @@ def check(
         if explanation is None and matcher.accept_bytes(text):
             explanation = matcher.explain(None, before=text)
     if explanation is None:
-        if json_output:
-            print_json({"is_valid": True})
-        else:
-            out.print(Text("valid", style="bold green"))
+        _approve(matcher.captures(), text, json_output=json_output)
         return
     offset = explanation.offset if explanation.found else len(text)
     _report(explanation, text, offset, json_output=json_output)
     raise typer.Exit(Code.NO)
+
+
+def _approve(captures: list[Capture], text: bytes, *, json_output: bool) -> None:
+    if json_output:
+        found = [
+            {"name": it.name, "start": it.start, "text": it.text.decode("utf-8", "replace")}
+            for it in captures
+        ]
+        print_json({"is_valid": True, "captures": found})
+        return
+    out.print(Text("valid", style="bold green"))
+    for it in captures:
+        place = Place.at(text, it.start)
+        where = f"line {place.line}, column {place.column}"
+        out.print(Text.assemble((it.name, "bold"), f" ({where}): ", show_token(it.text)))
 
 
 def _read(file: str) -> bytes:

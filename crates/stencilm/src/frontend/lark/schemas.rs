@@ -34,9 +34,10 @@ fn placed(error: Error, offset: usize) -> Error {
         ErrorKind::Unsatisfiable { reason } => {
             Error::unsatisfiable(format!("in this schema{at}: {reason}"), place)
         }
-        ErrorKind::LimitReached { .. } | ErrorKind::Cancelled | ErrorKind::Vocabulary { .. } => {
-            error
-        }
+        ErrorKind::LimitReached { .. }
+        | ErrorKind::TimeIsUp { .. }
+        | ErrorKind::Cancelled
+        | ErrorKind::Vocabulary { .. } => error,
     }
 }
 
