@@ -597,3 +597,54 @@ fn a_rule_ends_when_it_can() {
     assert!(matcher.rollback(1));
     assert_eq!(allowed(&mut matcher), ["a", "ab", "aa"]);
 }
+
+fn lark_grammar(text: &str) -> Arc<CompiledGrammar> {
+    use stencilm::frontend::lark::{Meaning, parse};
+    let budget = &mut Budget::default();
+    let rules = parse(text, "start", Meaning::Cfg, budget).expect("rules");
+    let grammar = stencilm::from_rules(rules, budget).expect("a grammar");
+    let store = Arc::new(Store::new(16 << 20));
+    let compiled = CompiledGrammar::new(&grammar, vocabulary(true), store, Limits::default());
+    Arc::new(compiled.expect("it compiles"))
+}
+
+/// What a whole text captured, if it is one.
+fn whole(compiled: &Arc<CompiledGrammar>, text: &[u8]) -> Option<Vec<(String, usize, String)>> {
+    let mut matcher = Matcher::new(compiled.clone());
+    let is_whole = matcher.accept_bytes(text).expect("no limit") && matcher.may_stop();
+    is_whole.then(|| captures(&matcher))
+}
+
+/// In Lark's grammars: marks change no text, and no blank is captured that no terminal took.
+#[test]
+fn ignored_text_behind_a_rule_is_not_captured() {
+    let bodies = [
+        "start: x* y?\nx[capture]: \"a\" y?\ny[capture]: \"b\"+",
+        "start: x \"b\" | y y\nx[capture]: (\"a\" z)?\ny: x? z\nz[capture]: \"a\"* | \"b\" z",
+        "start: x\nx[capture]: y{\"a\"} | y{z}\ny{p}: p~0..2 \"b\" p\nz: \"a\"?",
+        "start[capture]: (x | y)+\nx: \"a\" (y \"a\")~1..2\ny[capture, max_tokens=9]: \"b\" x?",
+        "start: x+\nx[capture]: %lark {\nstart: \"a\" \"b\"?\n} | \"b\"",
+    ];
+    let ignores = ["", "\n%ignore \" \"", "\n%ignore \" \"\n%llguidance {\"ignore_once\": true}"];
+    for (body, ignore) in bodies.iter().flat_map(|it| ignores.map(|ignore| (it, ignore))) {
+        let text = format!("{body}{ignore}");
+        let marked = lark_grammar(&text);
+        let plain = text.replace("[capture, max_tokens=9]", "").replace("[capture]", "");
+        let plain = lark_grammar(&plain);
+        for length in 0..=6_u32 {
+            for number in 0..3_u32.pow(length) {
+                let letter = |place| b"ab "[(number / 3_u32.pow(place) % 3) as usize];
+                let letters: Vec<u8> = (0..length).map(letter).collect();
+                let shown = String::from_utf8_lossy(&letters);
+                let found = whole(&marked, &letters);
+                let is_whole = whole(&plain, &letters).is_some();
+                assert_eq!(found.is_some(), is_whole, "{shown:?} of {text}");
+                let is_bare = !text.contains("%lark");
+                for (name, start, taken) in found.into_iter().flatten() {
+                    let is_clean = taken.trim() == taken;
+                    assert!(is_clean || !is_bare, "{name} at {start} of {shown:?}: {taken:?}");
+                }
+            }
+        }
+    }
+}

@@ -5,8 +5,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
+use crate::frontend::lark::bare::Bare;
 use crate::frontend::lark::names::Names;
-use crate::frontend::lark::rules::{Part, Rules, Source, Terminal};
+use crate::frontend::lark::rules::{Part, PartId, RulePlace, Rules, Source, Terminal};
 use crate::frontend::lark::schemas;
 use crate::frontend::lark::terminals::Terminals;
 use crate::frontend::lark::tree::{ScopeId, Tree};
@@ -22,23 +23,38 @@ pub(crate) fn lower(
     main: ScopeId,
     budget: &mut Budget,
 ) -> Result<RuleSet, Error> {
+    let bare = Bare::find(rules, names, budget)?;
     // One more rule begins with what is ignored.
-    let count = rules.list.len() + 1;
+    let first_bare = rules.list.len() + 1;
+    let count = first_bare + bare.rules.len();
+    if count > budget.limits.rules {
+        return Err(Error::limit("rules", budget.limits.rules));
+    }
     let terminals = Terminals::new(tree, names, count);
-    let mut lowering = Lowering { text, tree, names, terminals, ignored: FxHashMap::default() };
+    let ignored = FxHashMap::default();
+    let mut lowering = Lowering { text, tree, names, rules, bare: &bare, terminals, ignored };
     let mut parts: Vec<ExprId> = Vec::with_capacity(rules.parts.len());
     for part in &rules.parts {
         lowering.terminals.check(budget)?;
-        let made = lowering.part(part, &parts, rules, budget)?;
+        let made = lowering.part(part, &parts, budget)?;
         parts.push(made);
     }
-    let start = lowering.terminals.set.exprs.call(rule_id(rules.start));
+    let bare_parts = lowering.bare_parts(&parts, first_bare, budget)?;
+    let start = lowering.called(rules.start, budget)?;
     let before = lowering.before(main, budget)?;
     let whole = lowering.terminals.set.exprs.seq2(before, start);
     let Terminals { mut set, rules: runs, .. } = lowering.terminals;
+    let body = |place: usize, is_bare: bool| {
+        let id = rules.list[place].body;
+        if is_bare { bare_parts[&id] } else { parts[id] }
+    };
+    let named =
+        |place: usize, is_bare: bool| (rules.list[place].name.clone(), body(place, is_bare));
+    let places = 0..rules.list.len();
     let mut made: Vec<(String, ExprId)> =
-        rules.list.iter().map(|rule| (rule.name.clone(), parts[rule.body])).collect();
+        places.map(|place| named(place, bare.marked.contains_key(&place))).collect();
     made.push(("text".to_owned(), whole));
+    made.extend(bare.rules.iter().map(|&place| named(place, true)));
     made.extend(runs.bodies.iter().enumerate().map(|(at, &body)| (format!("run_{at}"), body)));
     let marks = rules.list.iter().enumerate().filter(|(_, rule)| !rule.mark.is_empty());
     set.marks = marks.map(|(place, rule)| (rule_id(place), rule.mark.clone())).collect();
@@ -52,6 +68,8 @@ struct Lowering<'a> {
     text: &'a str,
     tree: &'a Tree,
     names: &'a Names,
+    rules: &'a Rules,
+    bare: &'a Bare,
     terminals: Terminals<'a>,
     /// What may come after a terminal of a text.
     ignored: FxHashMap<ScopeId, ExprId>,
@@ -62,28 +80,65 @@ impl Lowering<'_> {
         &mut self,
         part: &Part,
         parts: &[ExprId],
-        rules: &Rules,
         budget: &mut Budget,
     ) -> Result<ExprId, Error> {
         let made = |ids: &[usize]| -> Vec<ExprId> { ids.iter().map(|&id| parts[id]).collect() };
         Ok(match part {
             Part::Terminal(id) => {
-                let terminal = &rules.terminals[*id];
+                let terminal = &self.rules.terminals[*id];
                 let texts = self.terminal(terminal, budget)?;
                 let ignored = self.ignored(terminal.scope, budget)?;
                 self.terminals.set.exprs.seq2(texts, ignored)
             }
-            Part::Rule(rule) => self.terminals.set.exprs.call(rule_id(*rule)),
+            Part::Rule(rule) => self.called(*rule, budget)?,
             Part::Inner { inner, outer, rule } => {
                 let before = self.before(*inner, budget)?;
                 let after = self.ignored(*outer, budget)?;
-                let rule = self.terminals.set.exprs.call(rule_id(*rule));
+                let rule = self.called(*rule, budget)?;
                 self.terminals.set.exprs.seq(&[before, rule, after])
             }
             Part::Seq(ids) => self.terminals.set.exprs.seq(&made(ids)),
             Part::Choice(ids) => self.terminals.set.exprs.choice_of_many(&made(ids)),
             Part::Repeat(id, min, max) => self.terminals.set.exprs.repeat(parts[*id], *min, *max),
         })
+    }
+
+    /// A call of a rule: what is ignored may follow one that is bare.
+    fn called(&mut self, rule: RulePlace, budget: &mut Budget) -> Result<ExprId, Error> {
+        let call = self.terminals.set.exprs.call(rule_id(rule));
+        let Some(&scope) = self.bare.marked.get(&rule) else {
+            return Ok(call);
+        };
+        let ignored = self.ignored(scope, budget)?;
+        let exprs = &mut self.terminals.set.exprs;
+        let whole = exprs.seq2(call, ignored);
+        let may_be_none = self.bare.may_rule_be_none(self.rules, rule);
+        Ok(if may_be_none { exprs.optional(whole) } else { whole })
+    }
+
+    /// The bare texts of the parts that need them.
+    fn bare_parts(
+        &mut self,
+        full: &[ExprId],
+        first_rule: usize,
+        budget: &mut Budget,
+    ) -> Result<FxHashMap<PartId, ExprId>, Error> {
+        let mut made = FxHashMap::default();
+        for &id in &self.bare.parts {
+            self.terminals.check(budget)?;
+            let texts = match &self.rules.parts[id] {
+                Part::Terminal(terminal) => {
+                    let terminal = &self.rules.terminals[*terminal];
+                    self.terminal(terminal, budget)?
+                }
+                part => {
+                    let exprs = &mut self.terminals.set.exprs;
+                    self.bare.part(part, full, &made, first_rule, exprs)
+                }
+            };
+            made.insert(id, texts);
+        }
+        Ok(made)
     }
 
     fn terminal(&mut self, terminal: &Terminal, budget: &mut Budget) -> Result<ExprId, Error> {

@@ -8,6 +8,7 @@
 //! a lexer in front of it accepts.
 
 mod attributes;
+mod bare;
 mod body;
 mod cfg;
 mod contextual;
