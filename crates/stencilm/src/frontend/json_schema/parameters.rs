@@ -7,13 +7,10 @@ use crate::frontend::json_schema::object_states::{At, Name, Object};
 use crate::frontend::json_schema::object_table::NameClass;
 use crate::frontend::json_schema::options::Whitespace;
 use crate::frontend::json_schema::rules::{Machine, Rule};
-use crate::frontend::json_schema::shape::{
-    ArrayShape, Shape, ShapeId, StringShape, TermId, TextId,
-};
+use crate::frontend::json_schema::shape::{ArrayShape, Shape, ShapeId, TermId, TextId};
 use crate::frontend::json_schema::text_exprs;
 use crate::grammar::{ByteSet, CharSet, ExprId, Exprs, Spelling, UNBOUNDED};
 use crate::interner::index;
-use crate::residual::emptiness;
 
 /// The marks around a member. `<key>NAME<value>VALUE<end>`, say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +23,9 @@ pub struct Parameters {
     pub before_json: [String; 5],
     /// After the value. No string may have it inside.
     pub end: String,
+    /// Behind `end` come the name again and this, if it is given. Then only names come that are
+    /// listed.
+    pub after_end: Option<String>,
     /// What strings may not have inside either.
     pub excludes: Vec<String>,
     /// Whether `"` and `&` in names are written as `&quot;` and `&amp;`.
@@ -45,6 +45,27 @@ pub struct Nested {
     pub before_items: String,
     /// What stands before an item instead of the name and the first character behind it.
     pub before_item: String,
+    /// What an item has for a name behind its end, if names come there.
+    pub item: String,
+}
+
+impl Parameters {
+    /// Whether a name can stand between its marks.
+    pub(crate) fn can_write(&self, name: &str) -> bool {
+        self.after_end.as_ref().is_none_or(|after| {
+            let is_marked = name.contains(after.as_str())
+                || self.excludes.iter().any(|mark| name.contains(mark));
+            !name.trim().is_empty() && !name.starts_with('/') && !is_marked
+        })
+    }
+
+    /// What comes behind the value of a name, or of an item.
+    fn end_of(&self, name: &str) -> String {
+        match &self.after_end {
+            Some(after) => format!("{}{name}{after}", self.end),
+            None => self.end.clone(),
+        }
+    }
 }
 
 /// What a name that is not listed is made of, where only its marks say where it ends.
@@ -84,6 +105,8 @@ impl Machine {
             return Err(Error::unsupported(feature, Location::Pointer(String::new())));
         }
         for (object, at, may_close) in self.beginnings(shape)? {
+            let table = self.object(object)?.table().clone();
+            self.schemas.check_outermost(&table)?;
             accepts_empty |= may_close;
             choices.push(self.parameters_body(object, at, exprs)?);
         }
@@ -91,7 +114,7 @@ impl Machine {
     }
 
     /// The objects of a shape where they begin, and whether they may have no members.
-    fn beginnings(&mut self, shape: ShapeId) -> Result<Vec<(u32, At, bool)>, Error> {
+    pub(crate) fn beginnings(&mut self, shape: ShapeId) -> Result<Vec<(u32, At, bool)>, Error> {
         let objects = self.schemas.shape(shape).objects;
         let mut found = Vec::new();
         for formula in self.schemas.formulas.alternatives(objects) {
@@ -123,17 +146,24 @@ impl Machine {
             let name = table.members[member as usize];
             let name = self.schemas.texts.get(name).to_string();
             let name = written(&name, &style);
+            let end = style.end_of(&name);
             let name = exprs.bytes(name.as_bytes());
-            let rest = self.parameter(&object, number, at, Name::Member(member), exprs)?;
+            let rest = self.parameter(&object, number, at, Name::Member(member), &end, exprs)?;
             members.push(exprs.seq2(name, rest));
         }
-        for class in self.other_classes(&object, at)? {
+        let classes = match style.after_end {
+            // No rule says that two names are the same.
+            Some(_) => Vec::new(),
+            None => self.other_classes(&object, at)?,
+        };
+        for class in classes {
             let name = self.other_parameter(&table.classes[class], &table.members, exprs)?;
-            let rest = self.parameter(&object, number, at, Name::Class(class), exprs)?;
+            let end = &style.end;
+            let rest = self.parameter(&object, number, at, Name::Class(class), end, exprs)?;
             members.push(exprs.seq2(name, rest));
         }
         let members = exprs.choice(&members);
-        let before = exprs.bytes(style.before_name.as_bytes());
+        let before = self.mark(&style.before_name, exprs);
         let space = self.spaces(0, exprs);
         let more = exprs.seq(&[space, before, members]);
         let end = if self.may_close(&object, at) { self.spaces(1, exprs) } else { exprs.nothing() };
@@ -151,12 +181,7 @@ impl Machine {
         let spelling = Spelling::Text;
         let name =
             text_exprs::other_name(&self.schemas, class, listed, spelling, exprs, &mut budget)?;
-        let outside = CharSet::of(NOT_IN_NAMES.chars())
-            .union(&CharSet::new([('\0', ' '), ('\x7F', '\u{A0}')]));
-        let inside = exprs.chars(&outside.negate(), spelling);
-        let first = exprs.chars(&outside.union(&CharSet::of(NOT_FIRST.chars())).negate(), spelling);
-        let more = exprs.repeat(inside, 0, UNBOUNDED);
-        let plain = exprs.seq2(first, more);
+        let plain = plain_name(exprs, "");
         Ok(exprs.and(&[name, plain]))
     }
 
@@ -167,11 +192,12 @@ impl Machine {
         number: u32,
         at: At,
         name: Name,
+        end: &str,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
         let mut ways = Vec::new();
         for (value, at) in self.steps(object, at, name)? {
-            let value = self.parameter_value(value, "", exprs)?;
+            let value = self.parameter_value(value, "", end, exprs)?;
             let rule = self.rule(Rule::Parameters { object: number, at })?;
             let mut rest = exprs.call(rule);
             if self.may_close(object, at) {
@@ -197,29 +223,35 @@ impl Machine {
         shape: ShapeId,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
-        let before = self.parameters_style().nested.map_or(String::new(), |n| n.before_item);
-        self.parameter_value(shape, &before, exprs)
+        let style = self.parameters_style();
+        let (before, name) =
+            style.nested.as_ref().map_or(("", ""), |nested| (&nested.before_item, &nested.item));
+        self.parameter_value(shape, before, &style.end_of(name), exprs)
     }
 
     /// A value in its marks, of which the first begins with `item` instead of the end of a name, if
-    /// that is given.
+    /// that is given, and the last is `end`.
     fn parameter_value(
         &mut self,
         id: ShapeId,
         item: &str,
+        end: &str,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
         let style = self.parameters_style();
         let shape = self.schemas.shape(id).clone();
-        let marked = |exprs: &mut Exprs, before: &str| match item {
-            "" => exprs.bytes(before.as_bytes()),
-            _ => exprs.bytes(format!("{item}{}", before.get(1..).unwrap_or("")).as_bytes()),
+        let marked = |machine: &Self, exprs: &mut Exprs, before: &str| match item {
+            "" => machine.mark(before, exprs),
+            _ => machine.mark(&format!("{item}{}", before.get(1..).unwrap_or("")), exprs),
         };
         let is_free = *shape == Shape::any();
         let mut ways = Vec::new();
         for string in &shape.strings {
-            let before = marked(exprs, &style.before_string);
-            let text = self.plain_string(string, &style, exprs)?;
+            let before = marked(self, exprs, &style.before_string);
+            let mut budget = self.schemas.budget.clone();
+            let (schemas, excludes) = (&self.schemas, &style.excludes);
+            let text =
+                text_exprs::plain(schemas, string, &style.end, excludes, exprs, &mut budget)?;
             ways.push(exprs.seq2(before, text));
         }
         let space = self.spaces(0, exprs);
@@ -239,7 +271,7 @@ impl Machine {
                         let rest = Shape { arrays: rest, ..Shape::default() };
                         let rest = self.schemas.intern(rest);
                         let value = self.value_of(rest, 0, exprs)?;
-                        let before = marked(exprs, before);
+                        let before = marked(self, exprs, before);
                         ways.push(exprs.seq(&[before, space, value, space]));
                     }
                     (&nested.before_items, self.items_in_marks(&plain, exprs)?)
@@ -249,17 +281,17 @@ impl Machine {
                     let part = self.schemas.intern(part);
                     let value = self.value_of(part, 0, exprs)?;
                     if is_integer && let Some(before) = &style.before_integer {
-                        let before = marked(exprs, before);
+                        let before = marked(self, exprs, before);
                         ways.push(exprs.seq(&[before, space, value, space]));
                     }
                     (before, exprs.seq2(value, space))
                 }
             };
-            let before = marked(exprs, before);
+            let before = marked(self, exprs, before);
             ways.push(exprs.seq(&[before, space, value]));
         }
         let value = exprs.choice(&ways);
-        let end = exprs.bytes(style.end.as_bytes());
+        let end = self.mark(end, exprs);
         Ok(exprs.seq2(value, end))
     }
 
@@ -313,26 +345,17 @@ impl Machine {
         let item = exprs.call(rule);
         Ok(exprs.seq2(space, item))
     }
+}
 
-    /// A string as it stands, without what would end it.
-    fn plain_string(
-        &self,
-        string: &StringShape,
-        style: &Parameters,
-        exprs: &mut Exprs,
-    ) -> Result<ExprId, Error> {
-        let mut budget = self.schemas.budget.clone();
-        let strings = std::slice::from_ref(string);
-        let spelling = Spelling::Text;
-        let text = text_exprs::strings(&self.schemas, strings, spelling, exprs, &mut budget)?;
-        let marks = std::iter::once(&style.end).chain(&style.excludes);
-        let text = exprs.without(text, marks.map(String::as_bytes));
-        if emptiness::is_empty(exprs, text, &budget)? {
-            let feature = format!("a string that must have `{}` inside", style.end);
-            return Err(Error::unsupported(feature, Location::Pointer(String::new())));
-        }
-        Ok(text)
-    }
+/// A name that is made of what no mark begins with, and of none of `others`.
+pub(crate) fn plain_name(exprs: &mut Exprs, others: &str) -> ExprId {
+    let outside = CharSet::of(NOT_IN_NAMES.chars().chain(others.chars()))
+        .union(&CharSet::new([('\0', ' '), ('\x7F', '\u{A0}')]));
+    let inside = exprs.chars(&outside.negate(), Spelling::Text);
+    let first = outside.union(&CharSet::of(NOT_FIRST.chars())).negate();
+    let first = exprs.chars(&first, Spelling::Text);
+    let more = exprs.repeat(inside, 0, UNBOUNDED);
+    exprs.seq2(first, more)
 }
 
 fn written(name: &str, style: &Parameters) -> String {

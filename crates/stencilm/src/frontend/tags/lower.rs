@@ -11,8 +11,8 @@ use crate::grammar::{self, ExprId, Exprs, RuleId, RuleSet, UNBOUNDED};
 use crate::interner::index;
 use crate::limits::Budget;
 
-/// A schema's text, style, order, white space and excluded texts.
-pub(crate) type SchemaKey = (String, String, KeyOrder, Whitespace, Vec<String>);
+/// A schema's text, style, order, white space, and excluded texts and special tokens.
+pub(crate) type SchemaKey = (String, String, KeyOrder, Whitespace, (Vec<String>, Vec<String>));
 
 /// The texts that end the nearest tag around.
 #[derive(Clone, Copy, Debug)]
@@ -467,7 +467,7 @@ const FORMATS: &[(&str, &[&str])] = &[
     ("const_string", &["type", "value"]),
     (
         "json_schema",
-        &["type", "json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"],
+        &["type", "json_schema", "style", "any_order", "max_whitespace_cnt", "excludes", "tokens"],
     ),
     ("qwen_xml_parameter", &["type", "json_schema"]),
     ("regex", &["type", "pattern", "excludes"]),
