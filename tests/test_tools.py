@@ -39,9 +39,13 @@ PARAMETERS = {
     "glm_xml": "<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
     "deepseek_xml": '<｜DSML｜parameter name="{key}" string="{plain}">{value}</｜DSML｜parameter>',
     "cohere_xml": '<cofl:value name="{key}" type="{raw}">{value}</cofl:value>',
+    "deepseek_v4_1_xml": '<｜DSML｜ parameter name="{key}" string="{plain}">{value}'
+    "</｜DSML｜ parameter>",
+    "minimax_m3_xml": "]<]minimax[>[<{key}>{value}]<]minimax[>[</{key}>",
     "kimi_k3_xml": '<|open|>argument key="{key}" type="{type}"<|sep|>'
     "{value}<|close|>argument<|sep|>",
 }
+QUOTES = {"gemma": '<|"|>', "function_gemma": "<escape>"}
 OF_XGRAMMAR = {
     "llama": "llama",
     "kimi": "kimi_k2",
@@ -72,6 +76,11 @@ def call(family: Family, name: str, arguments: dict[str, Any]) -> str:
     begin, end = (part.replace("$NAME", name).replace("$ID", "123456789") for part in family.call)
     if family.style == "json":
         return begin + json.dumps(arguments) + end
+    if family.style == "pythonic":
+        return begin + ", ".join(f"{key}={value!r}" for key, value in arguments.items()) + end
+    if mark := QUOTES.get(family.style):
+        texts = {k: f"{mark}{v}{mark}" if isinstance(v, str) else v for k, v in arguments.items()}
+        return begin + "{" + ",".join(f"{key}:{text}" for key, text in texts.items()) + "}" + end
     members = ""
     for key, value in arguments.items():
         is_text = isinstance(value, str)
@@ -115,7 +124,10 @@ def test_a_family_writes_and_reads_calls(name: str) -> None:
     assert not accepts(only, written(family, one))
     assert not accepts(none, written(family, one))
     for wrong in [("other", {}), ("get_weather", {"days": 3}), ("now", {"x": "y"})]:
-        assert not accepts(auto, written(family, wrong))
+        # Where its mark is common in text, a call of no tool is text.
+        is_text = family.is_section_common and wrong[0] == "other"
+        assert accepts(auto, written(family, wrong)) == is_text
+        assert not accepts(required, written(family, wrong))
     if not family.text:
         assert not accepts(required, "x", to_the_end=False)
     begun = family.text is not None and family.between is None
@@ -149,6 +161,103 @@ def test_values_in_marks_nest() -> None:
     parser = ToolCallParser("command_xml")
     events = [event for letter in text for event in parser.feed(letter)] + parser.finish()
     assert next(event for event in events if isinstance(event, ToolCall)).arguments == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "calls"),
+    [
+        ("See [1], [a](b) and [now", "See [1], [a](b) and [now", []),
+        ("[now()] and [see](x)", " and [see](x)", [{}]),
+        ("[now(]", "[now(]", []),
+        ("[other(x=1)] is [now (x)]", "[other(x=1)] is [now (x)]", []),
+        ("[get_weather(city='a, (b]\\'')]", "", [{"city": "a, (b]'"}]),
+        ("[get_weather('Oslo'), now()]", "[get_weather('Oslo'), now()]", []),
+        ("[get_weather(city=Oslo)] [now()]", "[get_weather(city=Oslo)] ", [{}]),
+        ("[get_weather(city='', days=-2),\n now( ) ]", "", [{"city": "", "days": -2}, {}]),
+        ("[get_weather(city=[{'a': (None, true)}])]", "", [{"city": [{"a": [None, True]}]}]),
+        ("[now(x=1, x=2)]", "[now(x=1, x=2)]", []),
+        ("[now(**{})]", "[now(**{})]", []),
+        ("[now(x={1: 2})]", "[now(x={1: 2})]", []),
+        ("[now(x=b'')]", "[now(x=b'')]", []),
+        ("[now(x=1j)]", "[now(x=1j)]", []),
+        ("[now(x=f())]", "[now(x=f())]", []),
+        ("[now(x=" + "(" * 100_000, "[now(x=" + "(" * 100_000, []),
+        ("[now(x=" + "-" * 100_000 + "1)]", "[now(x=" + "-" * 100_000 + "1)]", []),
+    ],
+)
+def test_calls_of_python_among_text(text: str, content: str, calls: list[dict[str, Any]]) -> None:
+    answer = parse_tool_calls(text, "pythonic", tools=TOOLS)
+    assert [found.arguments for found in answer.calls] == calls
+    assert answer.content == content
+    parser, events = ToolCallParser("pythonic", tools=TOOLS), []
+    step = 1 if len(text) < 1_000 else 1_000
+    for at in range(0, len(text), step):
+        events += parser.feed(text[at : at + step])
+    events += parser.finish()
+    assert [event for event in events if isinstance(event, ToolCall)] == answer.calls
+    assert "".join(e.text for e in events if not isinstance(e, ToolCall)) == content
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('{a:<|"|>x<|"|>}', {"a": "x"}),
+        ('{a:<|"|>}<tool_call|>{[,:"\\<|"|>,b:-1.5e3}', {"a": '}<tool_call|>{[,:"\\', "b": -1500}),
+        (
+            "{a:{b c:[1,null,None,{}],d:[]},e:true}",
+            {"a": {"b c": [1, None, None, {}], "d": []}, "e": True},
+        ),
+        ('{ a : word , b : <|"|><|"|> }', {"a": "word", "b": ""}),
+        ('{<|"|>a<|"|>:1}', {"a": 1}),
+        ("{a:1,a:2}", {"a": 2}),
+        ("{a:1", None),
+        ("{a}", None),
+        ('{a:<|"|>}', None),
+        ("{a:[1}}", None),
+        ("[1]", None),
+        ("{a:" + "[" * 100_000 + "]" * 100_000 + "}", None),
+    ],
+)
+def test_gemmas_notation_is_read(arguments: str, expected: dict[str, Any] | None) -> None:
+    text = f"<|tool_call>call:f{arguments}<tool_call|>"
+    answer = parse_tool_calls(text, "gemma_4")
+    assert [found.arguments for found in answer.calls] == ([] if expected is None else [expected])
+    parser, found = ToolCallParser("gemma_4"), []
+    step = 1 if len(text) < 1_000 else 1_000
+    for at in range(0, len(text), step):
+        found += parser.feed(text[at : at + step])
+    found += parser.finish()
+    assert [event for event in found if isinstance(event, ToolCall)] == answer.calls
+    if expected is None:
+        assert answer.content == text
+
+
+def test_elements_are_read_by_their_schema() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "s": {"type": "string"},
+            "n": {"type": ["string", "null", "integer"]},
+            "o": {"type": "object", "properties": {"x": {"type": "array"}}},
+            "l": {"type": "array", "items": {"type": "array", "items": {"type": "boolean"}}},
+        },
+        "additionalProperties": False,
+    }
+    inside = (
+        "@<s>1 @</s>\n@<n>null@</n>@<o>@<x>@</x>@</o>"
+        "@<l>@<item>@<item>true@</item>@</item>@<item>@</item>@</l>"
+    )
+    text = f'@<tool_call>\n@<invoke name="f">{inside}@</invoke>\n@</tool_call>'
+    text = text.replace("@", "]<]minimax[>[")
+    tools = [{"name": "f", "parameters": schema}]
+    expected = {"s": "1 ", "n": None, "o": {"x": []}, "l": [[True], []]}
+    assert accepts(tool_grammar(tools, "minimax_m3"), "Hm." + text)
+    assert parse_tool_calls(text, "minimax_m3", tools=tools).calls[0].arguments == expected
+    parser = ToolCallParser("minimax_m3", tools=tools)
+    found = [event for letter in text for event in parser.feed(letter)] + parser.finish()
+    assert found == [ToolCall("f", expected)]
+    broken = text.replace("</n>", "</m>")
+    assert parse_tool_calls(broken, "minimax_m3", tools=tools).calls == []
 
 
 @pytest.mark.parametrize("name", [name for name in families() if family_of(name).think])

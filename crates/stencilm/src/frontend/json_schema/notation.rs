@@ -24,15 +24,15 @@ pub enum Notation {
         /// What strings may not have inside either.
         excludes: Vec<String>,
     },
-    /// As literals of Python; the outermost value, an object, as the arguments of a call:
-    /// `(city='Oslo', days=[1, None])`.
+    /// As literals of Python; the outermost value, an object, as the arguments of a call, without
+    /// its parentheses: `city='Oslo', days=[1, None]`.
     Python,
 }
 
 /// Where the members of an object stand.
 #[derive(Clone, Copy, Debug)]
 enum Level {
-    /// Between the parentheses of a call.
+    /// Among the arguments of a call.
     Call,
     /// Between the braces of an object at this depth.
     Inside(u32),
@@ -86,24 +86,28 @@ fn is_identifier(name: &str) -> bool {
 }
 
 impl Machine {
-    /// A call's arguments in parentheses.
-    pub(crate) fn call(&mut self, shape: ShapeId, exprs: &mut Exprs) -> Result<ExprId, Error> {
+    /// A call's arguments, from the beginning; whether there may be none.
+    pub(crate) fn call(
+        &mut self,
+        shape: ShapeId,
+        exprs: &mut Exprs,
+    ) -> Result<(ExprId, bool), Error> {
         if self.schemas.shape(shape).objects == NO_OBJECT {
             let feature = "arguments that are no object";
             return Err(Error::unsupported(feature, Location::Pointer(String::new())));
         }
         let mut ways = Vec::new();
-        for (object, at, _) in self.beginnings(shape)? {
+        let mut accepts_empty = false;
+        for (object, at, may_close) in self.beginnings(shape)? {
             let table = self.object(object)?.table().clone();
             self.schemas.check_outermost(&table)?;
+            accepts_empty |= may_close;
             ways.push(self.arguments(object, at, exprs)?);
         }
-        let open = exprs.bytes(b"(");
-        let rest = exprs.choice(&ways);
-        Ok(exprs.seq2(open, rest))
+        Ok((exprs.choice(&ways), accepts_empty))
     }
 
-    /// The rest of a call's arguments, with the closing parenthesis.
+    /// The rest of a call's arguments, without the empty text.
     pub(crate) fn arguments(
         &mut self,
         number: u32,
@@ -111,9 +115,17 @@ impl Machine {
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
         let object = self.object(number)?;
-        let more = self.written_members(&object, number, at, Level::Call, exprs)?;
-        let close = self.may_close(&object, at).then_some(b")");
-        Ok(self.close_or_more(at.is_first, close, more, 0, exprs))
+        let space = self.schemas.options.whitespace.clone();
+        let members = self.written_members(&object, number, at, Level::Call, exprs)?;
+        let lead = space.lead(exprs);
+        let before = if at.is_first { space.begin(exprs, 0) } else { space.comma(exprs, 0) };
+        let more = exprs.seq(&[lead, before, members]);
+        let end = match space {
+            _ if !self.may_close(&object, at) => exprs.nothing(),
+            Whitespace::Lines { .. } if !at.is_first => space.end(exprs, 0),
+            _ => self.spaces(1, exprs),
+        };
+        Ok(exprs.choice(&[more, end]))
     }
 
     /// A member that may come next in an object, and what follows it.
@@ -143,6 +155,10 @@ impl Machine {
             low = place + 1;
             let member = table.member_at[place as usize];
             let name = self.schemas.texts.get(table.members[member as usize]).clone();
+            if !self.schemas.can_write(&name, matches!(level, Level::Call)) {
+                // It is one of a few that a condition on names leaves.
+                continue;
+            }
             let name = match (&self.schemas.options.notation, level) {
                 (Notation::Python, Level::Inside(_)) => {
                     quoted(exprs, |exprs, spelling| Ok(exprs.text(&name, spelling)))?
@@ -214,7 +230,11 @@ impl Machine {
                     let sign = exprs.bytes(b"=");
                     let value = self.value_of(value, space.inside(0), exprs)?;
                     let rest = self.rule(Rule::Parameters { object: number, at })?;
-                    let rest = exprs.call(rest);
+                    let mut rest = exprs.call(rest);
+                    if self.may_close(object, at) && !matches!(space, Whitespace::Lines { .. }) {
+                        let is_over = self.is_over(object, number, at)?;
+                        rest = if is_over { exprs.empty() } else { exprs.optional(rest) };
+                    }
                     exprs.seq(&[around, sign, around, value, rest])
                 }
             });

@@ -30,7 +30,7 @@ impl Schemas {
         }
         for formula in self.formulas.alternatives(shape.objects) {
             self.check_counts(term, formula)?;
-            self.check_bare_names(formula)?;
+            self.check_written_names(formula, false)?;
         }
         match self.marks() {
             Some(marks) => self.check_strings(term, &shape.strings, &marks),
@@ -44,26 +44,13 @@ impl Schemas {
     /// # Errors
     /// It has something that cannot be written.
     pub(crate) fn check_outermost(&mut self, table: &ObjectTable) -> Result<(), Error> {
-        let root = Location::Pointer(String::new());
-        for leaf in table.leaves.values() {
-            let Leaf::Rules { values, .. } = leaf else { continue };
-            for (&name, &value) in table.members.iter().zip(values) {
-                let name = self.texts.get(name).clone();
-                if value == NEVER || self.can_write(&name, true) {
-                    continue;
-                }
-                return Err(Error::unsupported(
-                    format!("the name `{name}` for an argument"),
-                    self.location_of(value),
-                ));
-            }
-        }
+        self.check_written_names(table.formula, true)?;
         let Some(style) = self.options.parameters.clone().filter(|style| style.nested.is_none())
         else {
             return Ok(());
         };
         if self.counts_others(table.formula) {
-            return Err(Error::unsupported(OTHERS, root));
+            return Err(Error::unsupported(OTHERS, Location::Pointer(String::new())));
         }
         let marks = (style.end, style.excludes);
         for leaf in table.leaves.values() {
@@ -87,13 +74,14 @@ impl Schemas {
         }
     }
 
-    fn can_write(&self, name: &str, is_argument: bool) -> bool {
+    /// Whether a name can be written: as the name of an argument, if `is_argument`.
+    pub(crate) fn can_write(&self, name: &str, is_argument: bool) -> bool {
         let style = self.options.parameters.as_ref();
         self.options.notation.can_write(name, is_argument)
             && style.is_none_or(|style| style.can_write(name))
     }
 
-    fn check_bare_names(&self, formula: FormulaId) -> Result<(), Error> {
+    fn check_written_names(&self, formula: FormulaId, is_argument: bool) -> Result<(), Error> {
         let mut todo = vec![formula];
         while let Some(formula) = todo.pop() {
             match self.formulas.get(formula) {
@@ -101,9 +89,9 @@ impl Schemas {
                 Formula::Object(object) => {
                     for member in object.members.iter().filter(|member| member.value != NEVER) {
                         let name = self.texts.get(member.name);
-                        if !self.can_write(name, false) {
+                        if !self.can_write(name, is_argument) {
                             return Err(Error::unsupported(
-                                format!("the name `{name}` without quotes"),
+                                format!("the name `{name}`, which nothing quotes"),
                                 self.location_of(member.value),
                             ));
                         }

@@ -79,7 +79,7 @@ impl Machine {
     }
 
     /// Up to the cap, and at least so many white-space characters.
-    fn spaces(&self, min: u32, exprs: &mut Exprs) -> ExprId {
+    pub(crate) fn spaces(&self, min: u32, exprs: &mut Exprs) -> ExprId {
         match self.schemas.options.whitespace {
             Whitespace::Any { cap } if cap >= min => {
                 let space = ByteSet::from_iter([b' ', b'\t', b'\n', b'\r']);
@@ -145,6 +145,9 @@ impl Machine {
             let member = table.member_at[place as usize];
             let name = table.members[member as usize];
             let name = self.schemas.texts.get(name).to_string();
+            if !style.can_write(&name) {
+                continue;
+            }
             let name = written(&name, &style);
             let end = style.end_of(&name);
             let name = exprs.bytes(name.as_bytes());
@@ -210,7 +213,7 @@ impl Machine {
     }
 
     /// Whether nothing may come behind the last member.
-    fn is_over(&mut self, object: &Object, number: u32, at: At) -> Result<bool, Error> {
+    pub(crate) fn is_over(&mut self, object: &Object, number: u32, at: At) -> Result<bool, Error> {
         let has_space = matches!(self.schemas.options.whitespace, Whitespace::Any { cap: 1.. });
         Ok(!has_space
             && self.next_place(object, number, at, 0)?.is_none()

@@ -88,7 +88,7 @@ impl SchemaRules {
             (_, accepts_empty) = machine.parameters(shape, &mut Exprs::default())?;
             machine.rule(Rule::Call { shape })?
         } else if machine.is_python() {
-            machine.call(shape, &mut Exprs::default())?;
+            (_, accepts_empty) = machine.call(shape, &mut Exprs::default())?;
             machine.rule(Rule::Call { shape })?
         } else {
             machine.rule(Rule::Value { shape, depth: 0 })?
@@ -473,7 +473,7 @@ impl Rules for SchemaRules {
         match *machine.rules.get(rule.0) {
             Rule::Value { shape, depth } => machine.value_body(shape, depth, exprs),
             Rule::Members { .. } => machine.members(rule.0, exprs),
-            Rule::Call { shape } if machine.is_python() => machine.call(shape, exprs),
+            Rule::Call { shape } if machine.is_python() => Ok(machine.call(shape, exprs)?.0),
             Rule::Parameters { object, at } if machine.is_python() => {
                 machine.arguments(object, at, exprs)
             }
