@@ -22,6 +22,7 @@ from stencilm.tools import (
 from stencilm.tools._families import family_of
 
 BEHAVIOUR = Path(__file__).parents[2] / "shared" / "data" / "xgrammar-behaviour-dev.jsonl.gz"
+QWEN = Path(__file__).parents[2] / "shared" / "tokenizers" / "qwen3" / "tokenizer_config.json"
 COMPILER = Compiler(Vocabulary.from_tokens([*(bytes([b]) for b in range(256)), None], stop=[256]))
 
 WEATHER = {
@@ -35,6 +36,7 @@ TOOLS: list[Any] = [
 ]
 PARAMETERS = {
     "qwen_xml": "<parameter={key}>{value}</parameter>",
+    "mimo_xml": "<parameter={key}>{value}</parameter>",
     "minimax_xml": '<parameter name="{key}">{value}</parameter>',
     "glm_xml": "<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
     "deepseek_xml": '<｜DSML｜parameter name="{key}" string="{plain}">{value}</｜DSML｜parameter>',
@@ -258,6 +260,37 @@ def test_elements_are_read_by_their_schema() -> None:
     assert found == [ToolCall("f", expected)]
     broken = text.replace("</n>", "</m>")
     assert parse_tool_calls(broken, "minimax_m3", tools=tools).calls == []
+
+
+@pytest.mark.skipif(not QWEN.exists(), reason="needs ../shared/tokenizers")
+def test_what_a_chat_template_writes_is_accepted() -> None:
+    sandbox = pytest.importorskip("jinja2.sandbox", reason="jinja2 is not installed")
+    template = json.loads(QWEN.read_text(encoding="utf-8"))["chat_template"]
+    environment = sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
+    compiled = environment.from_string(template)
+    grammar = tool_grammar(TOOLS, "qwen_3", tool_choice="required", reasoning="optional")
+    for calls in [
+        [("get_weather", {"city": "Oslo"})],
+        [("get_weather", {"city": "O'sl\"o é\n", "days": -3}), ("now", {})],
+        [("now", {})] * 3,
+    ]:
+        made = [{"function": {"name": name, "arguments": of}} for name, of in calls]
+        turns = [{"role": "user", "content": "Hi"}]
+        prompt = compiled.render(messages=turns, tools=TOOLS, add_generation_prompt=True)
+        turns.append({"role": "assistant", "content": "", "tool_calls": made})
+        whole = compiled.render(messages=turns, tools=TOOLS)
+        assert whole.startswith(prompt)
+        answer = whole[len(prompt) :].removesuffix("<|im_end|>\n")
+        assert accepts(grammar, answer)
+        found = parse_tool_calls(answer, "qwen_3")
+        assert [(call.name, call.arguments) for call in found.calls] == calls
+        # Whatever lacks one sign outside of values is refused.
+        outside = json.dumps(calls[0][1], ensure_ascii=False)
+        at = answer.index(outside)
+        for lost in [*range(answer.index("<tool_call>"), at), *range(at + len(outside), at + 30)]:
+            if not answer[lost].isspace():
+                assert not accepts(grammar, answer[:lost] + answer[lost + 1 :])
 
 
 @pytest.mark.parametrize("name", [name for name in families() if family_of(name).think])

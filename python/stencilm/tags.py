@@ -44,6 +44,7 @@ __all__ = [
 Style: TypeAlias = Literal[
     "json",
     "qwen_xml",
+    "mimo_xml",
     "minimax_xml",
     "minimax_m3_xml",
     "deepseek_xml",

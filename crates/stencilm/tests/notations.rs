@@ -164,6 +164,26 @@ fn marks_with_a_blank() {
 }
 
 #[test]
+fn one_line_end_on_each_side_is_no_part_of_a_string() {
+    let schema = r#"{"type":"object","properties":{"e":{"enum":["a","\nb","c\n"]},"s":{"type":"string"},"l":{"type":"string","maxLength":2}}}"#;
+    let arg = |name: &str, value: &str| format!("<parameter={name}>{value}</parameter>");
+    let good = [
+        arg("e", "a"),
+        arg("e", "\na\n"),
+        arg("e", "\n\nb\n"),
+        arg("e", "\nc\n\n"),
+        arg("s", "\nx") + &arg("l", "xy"),
+        arg("l", "\nxy\n"),
+        arg("l", "\n\nx\n"),
+    ];
+    let bad =
+        [arg("e", "\nb"), arg("e", "c\n"), arg("e", "\na"), arg("l", "\nxyz\n"), arg("l", "\nx")];
+    let (good, bad) = (good.each_ref().map(String::as_str), bad.each_ref().map(String::as_str));
+    check("qwen_xml", schema, &good, &bad);
+    check("mimo_xml", schema, &[&arg("e", "\nb"), &arg("l", "\nx")], &[&arg("e", "\na\n")]);
+}
+
+#[test]
 fn what_cannot_be_written_is_refused_at_its_place() {
     let mark = "]<]minimax[>[";
     for (style, schema, place) in [

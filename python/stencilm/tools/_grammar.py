@@ -23,6 +23,7 @@ STYLE_MARKS = {
     "deepseek_xml": "｜DSML｜",
     "deepseek_v4_1_xml": "｜DSML｜",
     "qwen_xml": "<parameter=></parameter>",
+    "mimo_xml": "<parameter=></parameter>",
     "minimax_xml": "<parameter></parameter>",
     "minimax_m3_xml": "]<]minimax[>[",
     "gemma": '<|"|>',
@@ -163,8 +164,9 @@ class _Writer:
         if style == "json":
             return schema
         marks = STYLE_MARKS.get(style, "")
+        made = {**schema, "style": style, "excludes": self.excludes()}
         tokens = sorted(token for token in self.special if token in marks)
-        return {**schema, "style": style, "excludes": self.excludes(), "tokens": tokens}
+        return {**made, "tokens": tokens} if tokens else made
 
     def excludes(self) -> list[str]:
         """What text may not have inside; special tokens never are."""
@@ -250,7 +252,7 @@ class _Writer:
     def after_text(
         self, calls: Sequence[_Format], is_parallel: bool, tools: Sequence[Tool]
     ) -> _Format:
-        """Free text and, at its end, calls: their section's mark is one before a tool's name alone."""
+        """Free text and then calls: their section's mark is one before a tool's name alone."""
         family = self.family
         begin = family.section[0] if family.section is not None else ""
         heads = [begin + way[0] for way in (family.call, *family.also)]
@@ -273,7 +275,12 @@ class _Writer:
     def after_reasoning(self, body: _Format, reasoning: Reasoning) -> _Format:
         if reasoning == "none" or self.family.think is None:
             return body
-        think = self.marked(self.family.think, self.free_text(), begun=reasoning == "begun")
+        # Reasoning that has begun does not begin again.
+        text = self.free_text()
+        text["excludes"] = [mark for mark in self.family.think[:1] if mark not in self.special] + (
+            text["excludes"]
+        )
+        think = self.marked(self.family.think, text, begun=reasoning == "begun")
         before = [] if reasoning == "begun" else [_SPACE]
         head = _sequence([*before, think, _SPACE])
         if reasoning == "optional":

@@ -13,6 +13,7 @@ __all__ = ["ELEMENT", "PARAMETERS", "SPACE_NAME", "Element", "closed", "member_s
 # Before a name, after it (with an attribute that says the type), and the end of a value.
 PARAMETERS = {
     "qwen_xml": (r"<parameter=(?P<key>[^>]*)>(?P<type>)", "</parameter>"),
+    "mimo_xml": (r"<parameter=(?P<key>[^>]*)>(?P<type>)", "</parameter>"),
     "minimax_xml": (r'<parameter name="(?P<key>[^"]*)"(?P<type>)>', "</parameter>"),
     "deepseek_xml": (
         r'<｜DSML｜parameter name="(?P<key>[^"]*)" string="(?P<type>true|false)">',

@@ -423,6 +423,9 @@ class ToolCallParser:
             return raw
         if kind:
             return value_of(raw, None)
+        if self._family.style == "qwen_xml":
+            # One line end on each side is no part of the value.
+            raw = raw.removeprefix("\n").removesuffix("\n")
         return value_of(raw, member_schema(self._schemas.get(name), key))
 
 

@@ -7,7 +7,9 @@ use crate::frontend::json_schema::object_states::{At, Name, Object};
 use crate::frontend::json_schema::object_table::NameClass;
 use crate::frontend::json_schema::options::Whitespace;
 use crate::frontend::json_schema::rules::{Machine, Rule};
-use crate::frontend::json_schema::shape::{ArrayShape, Shape, ShapeId, TermId, TextId};
+use crate::frontend::json_schema::shape::{
+    ArrayShape, Shape, ShapeId, StringShape, TermId, TextId,
+};
 use crate::frontend::json_schema::text_exprs;
 use crate::grammar::{ByteSet, CharSet, ExprId, Exprs, Spelling, UNBOUNDED};
 use crate::interner::index;
@@ -28,6 +30,8 @@ pub struct Parameters {
     pub after_end: Option<String>,
     /// What strings may not have inside either.
     pub excludes: Vec<String>,
+    /// Whether one line end before a string, and one after it, is no part of it.
+    pub has_lines: bool,
     /// Whether `"` and `&` in names are written as `&quot;` and `&amp;`.
     pub escapes_names: bool,
     /// How integers are marked too, where nothing is said of a number.
@@ -255,6 +259,8 @@ impl Machine {
             let (schemas, excludes) = (&self.schemas, &style.excludes);
             let text =
                 text_exprs::plain(schemas, string, &style.end, excludes, exprs, &mut budget)?;
+            let is_any = *string == StringShape::default();
+            let text = if style.has_lines && !is_any { in_lines(text, exprs) } else { text };
             ways.push(exprs.seq2(before, text));
         }
         let space = self.spaces(0, exprs);
@@ -359,6 +365,16 @@ pub(crate) fn plain_name(exprs: &mut Exprs, others: &str) -> ExprId {
     let first = exprs.chars(&first, Spelling::Text);
     let more = exprs.repeat(inside, 0, UNBOUNDED);
     exprs.seq2(first, more)
+}
+
+/// A text on lines of its own, or as it is where that is no other one on lines of its own.
+fn in_lines(text: ExprId, exprs: &mut Exprs) -> ExprId {
+    let (end, any) = (exprs.bytes(b"\n"), exprs.any_text(Spelling::Text));
+    let framed = exprs.seq(&[end, text, end]);
+    let (begins, ends) = (exprs.seq2(end, any), exprs.seq2(any, end));
+    let others = exprs.choice(&[begins, ends]);
+    let plain = exprs.minus(text, others);
+    exprs.choice(&[framed, plain])
 }
 
 fn written(name: &str, style: &Parameters) -> String {

@@ -6,6 +6,7 @@ use crate::frontend::json_schema::{Nested, Notation, Parameters};
 /// The marks of a style: before a name, before a string, before any other value, and the end.
 const STYLES: &[(&str, [&str; 4])] = &[
     ("qwen_xml", ["<parameter=", ">", ">", "</parameter>"]),
+    ("mimo_xml", ["<parameter=", ">", ">", "</parameter>"]),
     ("minimax_xml", ["<parameter name=\"", "\">", "\">", "</parameter>"]),
     (
         "deepseek_xml",
@@ -65,6 +66,7 @@ fn marks(name: &str, mut excludes: Vec<String>) -> Option<Parameters> {
             end: "<|close|>argument<|sep|>".to_owned(),
             after_end: None,
             excludes,
+            has_lines: false,
             escapes_names: true,
             before_integer: Some("\" type=\"integer\"<|sep|>".to_owned()),
             nested: None,
@@ -97,6 +99,7 @@ fn marks(name: &str, mut excludes: Vec<String>) -> Option<Parameters> {
         end: end.to_owned(),
         after_end: (name == "minimax_m3_xml").then(|| ">".to_owned()),
         excludes,
+        has_lines: name == "qwen_xml",
         escapes_names: false,
         before_integer: None,
         nested,
