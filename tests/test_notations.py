@@ -25,6 +25,7 @@ from stencilm import (
     allocate_mask,
     allowed_ids,
 )
+from stencilm.tools import parse_tool_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -237,3 +238,131 @@ def test_a_text_that_is_whole_is_valid_python_in_every_white_space() -> None:
     lines = matcher_of(schema, "pythonic", indent=2)
     assert accepts(lines, "\n  a=[\n    None,\n    True\n  ]\n")
     assert not accepts(lines, "a=[None,True]")
+
+
+NS = "]<]minimax[>["
+
+
+def typed(random: Random, depth: int) -> dict[str, Any]:
+    """A schema whose values can be told apart by the texts of elements."""
+    kinds = ["string", "integer", "boolean", "null", "enum"]
+    kind = random.choice(kinds if depth == 0 else [*kinds, *["array", "object"] * 3])
+    if kind == "enum":
+        return {"type": "string", "enum": random.sample(["a", "1", "true", "null", "", "a b"], 3)}
+    if kind == "array":
+        least = random.choice([0, 0, 1])
+        items = typed(random, depth - 1)
+        return {"type": kind, "items": items, "minItems": least, "maxItems": least + 2}
+    if kind == "object":
+        return typed_object(random, depth - 1)
+    return {"type": kind}
+
+
+def typed_object(random: Random, depth: int) -> dict[str, Any]:
+    names = random.sample(["a", "b c", "item", "é", "x-y"], random.choice([1, 2, 3]))
+    return {
+        "type": "object",
+        "properties": {name: typed(random, depth) for name in names},
+        "required": random.sample(names, random.choice([0, 1])),
+        "additionalProperties": False,
+    }
+
+
+def value_for(random: Random, schema: dict[str, Any]) -> Any:
+    kind = schema["type"]
+    if "enum" in schema:
+        return random.choice(schema["enum"])
+    if kind == "array":
+        count = random.randint(schema["minItems"], schema["maxItems"])
+        return [value_for(random, schema["items"]) for _ in range(count)]
+    if kind == "object":
+        return {
+            name: value_for(random, inner)
+            for name, inner in schema["properties"].items()
+            if name in schema["required"] or random.random() < 0.7
+        }
+    some: dict[str, list[Any]] = {
+        "string": ["", "x", "12", "null", "]<]", "<a>"],
+        "integer": [0, -7, 123],
+        "boolean": [True, False],
+        "null": [None],
+    }
+    return random.choice(some[kind])
+
+
+def as_elements(value: Any) -> str:
+    if isinstance(value, dict):
+        pairs = value.items()
+    elif isinstance(value, list):
+        pairs = [("item", part) for part in value]  # type: ignore[assignment]
+    else:
+        return value if isinstance(value, str) else json.dumps(value)
+    return "".join(f"{NS}<{name}>{as_elements(part)}{NS}</{name}>" for name, part in pairs)
+
+
+def test_elements_are_those_of_the_schema() -> None:
+    from jsonschema import Draft202012Validator
+
+    tally: Counter[str] = Counter()
+    for number in range(SCHEMAS):
+        random = Random(SEED * 7_000_003 + number)
+        schema = typed_object(random, 3)
+        matcher = matcher_of(schema, "minimax_m3_xml")
+        validator = Draft202012Validator(schema)
+        tools = [{"name": "f", "parameters": schema}]
+
+        def read(text: str, tools: Any = tools) -> Any:
+            call = f'{NS}<tool_call>\n{NS}<invoke name="f">{text}{NS}</invoke>\n{NS}</tool_call>'
+            return parse_tool_calls(call, "minimax_m3", tools=tools).calls[0].arguments
+
+        for _ in range(8):
+            value = value_for(random, schema)
+            assert accepts(matcher, as_elements(value)), (schema, value)
+            assert read(as_elements(value)) == value, (schema, value)
+            other = mutated(random, value)
+            if isinstance(other, dict) and accepts(matcher, as_elements(other)):
+                tally["accepted"] += 1
+                assert validator.is_valid(read(as_elements(other))), (schema, other)
+            else:
+                assert not (isinstance(other, dict) and validator.is_valid(other)), (schema, other)
+                tally["refused"] += 1
+        text = walk(matcher, random)
+        if text is not None:
+            tally["walks"] += 1
+            assert validator.is_valid(read(text)), (schema, text)
+    assert min(tally["accepted"], tally["refused"], tally["walks"]) > SCHEMAS / 2, tally
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_names_and_constants_of_any_characters(style: str) -> None:
+    write, _ = STYLES[style]
+    tally: Counter[str] = Counter()
+    for number in range(SCHEMAS):
+        random = Random(SEED * 9_000_003 + number)
+        odd = [*TEXTS, "from", "a b", "a:b", "ä", "9x", "x-y"]
+        names = [random.choice([*odd, *["a", "_x"] * 20]), random.choice([*odd, *["b"] * 20])]
+        schema = {
+            "type": "object",
+            "properties": {
+                names[0]: {"enum": random.sample(TEXTS, 2)},
+                "o": {"properties": {names[1]: {"const": random.choice(TEXTS)}}},
+            },
+            "additionalProperties": False,
+        }
+        try:
+            matcher = matcher_of(schema, style)
+        except UnsupportedError:
+            tally["refused"] += 1
+            continue
+        for _ in range(6):
+            first, second = schema["properties"].values()  # type: ignore[attr-defined]
+            constant = second["properties"][names[1]]["const"]
+            inner = {names[1]: random.choice([constant, constant, *TEXTS])}
+            inner = {names[1]: constant} if random.random() < 0.7 else inner
+            value = {names[0]: random.choice([*first["enum"] * 5, *TEXTS]), "o": inner}
+            is_valid = value[names[0]] in first["enum"]
+            is_valid &= inner[names[1]] == constant
+            has_quote = style == "gemma" and '<|"|>' in f"{value[names[0]]}{inner[names[1]]}"
+            tally["valid" if is_valid else "invalid"] += 1
+            assert accepts(matcher, write(value)) == (is_valid and not has_quote), (schema, value)
+    assert min(tally["refused"], tally["valid"], tally["invalid"]) > 20, tally

@@ -263,6 +263,7 @@ fn parameters_are_those_of_the_schema() {
     }
     let two = format!("{}\n{}", arg("q", "é"), arg("n", "1"));
     assert!(accepts(&grammar, &two));
+    assert!(accepts(&grammar, &two.replace("</arg_key>", "</arg_key>\n")));
 }
 
 #[test]

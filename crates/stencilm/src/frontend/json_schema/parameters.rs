@@ -19,7 +19,9 @@ use crate::interner::index;
 pub struct Parameters {
     /// Before the name.
     pub before_name: String,
-    /// Between the name and a string.
+    /// Behind the name, with white space behind it; nothing if it is empty.
+    pub after_name: String,
+    /// Between that and a string.
     pub before_string: String,
     /// Between the name and a number, a truth value, `null`, an object or an array.
     pub before_json: [String; 5],
@@ -142,6 +144,11 @@ impl Machine {
         let object = self.object(number)?;
         let table = object.table().clone();
         let style = self.parameters_style();
+        let mut after_name = self.mark(&style.after_name, exprs);
+        if !style.after_name.is_empty() {
+            let space = self.spaces(0, exprs);
+            after_name = exprs.seq2(after_name, space);
+        }
         let mut members = Vec::new();
         let mut low = 0;
         while let Some(place) = self.next_place(&object, number, at, low)? {
@@ -155,6 +162,7 @@ impl Machine {
             let name = written(&name, &style);
             let end = style.end_of(&name);
             let name = exprs.bytes(name.as_bytes());
+            let name = exprs.seq2(name, after_name);
             let rest = self.parameter(&object, number, at, Name::Member(member), &end, exprs)?;
             members.push(exprs.seq2(name, rest));
         }
@@ -165,6 +173,7 @@ impl Machine {
         };
         for class in classes {
             let name = self.other_parameter(&table.classes[class], &table.members, exprs)?;
+            let name = exprs.seq2(name, after_name);
             let end = &style.end;
             let rest = self.parameter(&object, number, at, Name::Class(class), end, exprs)?;
             members.push(exprs.seq2(name, rest));

@@ -26,7 +26,7 @@ const STYLES: &[(&str, [&str; 4])] = &[
             "</｜DSML｜ parameter>",
         ],
     ),
-    ("glm_xml", ["<arg_key>", "</arg_key><arg_value>", "</arg_key><arg_value>", "</arg_value>"]),
+    ("glm_xml", ["<arg_key>", "<arg_value>", "<arg_value>", "</arg_value>"]),
     (
         "cohere_xml",
         ["<cofl:value name=\"", "\" type=\"raw\">", "\" type=\"json\">", "</cofl:value>"],
@@ -61,6 +61,7 @@ fn marks(name: &str, mut excludes: Vec<String>) -> Option<Parameters> {
         let types = ["number", "boolean", "null", "object", "array"];
         return Some(Parameters {
             before_name: "<|open|>argument key=\"".to_owned(),
+            after_name: String::new(),
             before_string: "\" type=\"string\"<|sep|>".to_owned(),
             before_json: types.map(|kind| format!("\" type=\"{kind}\"<|sep|>")),
             end: "<|close|>argument<|sep|>".to_owned(),
@@ -94,6 +95,7 @@ fn marks(name: &str, mut excludes: Vec<String>) -> Option<Parameters> {
     };
     Some(Parameters {
         before_name: before_name.to_owned(),
+        after_name: if name == "glm_xml" { "</arg_key>".to_owned() } else { String::new() },
         before_string: before_string.to_owned(),
         before_json: std::array::from_fn(|_| before_json.to_owned()),
         end: end.to_owned(),
