@@ -432,6 +432,21 @@ def test_marks_that_are_special_tokens_are_tokens() -> None:
     text = [258, *b"commentary to=functions.now<|constrain|>json", 257, *b"{}", 256]
     assert all(matcher.accept(token) for token in text)
     assert matcher.may_stop()
+    marks = {"<|tool_call>": 256, "<tool_call|>": 257, '<|"|>': 258, "<turn|>": 259}
+    vocabulary = Vocabulary.from_tokens(tokens, special=marks, stop=[259])
+    grammar = tool_grammar(TOOLS, "gemma_4", special=marks)
+    matcher = Compiler(vocabulary).compile(grammar).matcher()
+    text = [*b"Hm.", 256, *b"call:get_weather{city:", 258, *b"Oslo", 258, *b"}", 257]
+    assert all(matcher.accept(token) for token in text)
+    assert matcher.may_stop()
+    glm = {"<tool_call>": 256, "</tool_call>": 257, "<arg_key>": 258, "</arg_key>": 259}
+    glm |= {"<arg_value>": 260, "</arg_value>": 261, "<|user|>": 262}
+    vocabulary = Vocabulary.from_tokens(tokens[:256] + [None] * 7, special=glm, stop=[262])
+    grammar = tool_grammar(TOOLS, "glm_4_7", special=glm)
+    matcher = Compiler(vocabulary).compile(grammar).matcher()
+    text = [256, *b"get_weather", 258, *b"city", 259, 260, *b"Oslo", 261, 257, 256, *b"now", 257]
+    assert all(matcher.accept(token) for token in text)
+    assert matcher.may_stop()
     kimi = tool_tag(TOOLS, "kimi_k2", special={"<|tool_calls_section_begin|>"})
     assert kimi["format"]["trigger_tokens"] == ["<|tool_calls_section_begin|>"]
 
