@@ -272,3 +272,18 @@ fn deep_schemas_and_texts() {
     let thread = thread::Builder::new().stack_size(512 << 10).spawn(work).expect("a thread");
     thread.join().expect("no panic");
 }
+
+#[test]
+fn spellings_of_one_character_are_told_apart() {
+    for (text, good, bad) in [
+        (r"%json[\u4A00] & ~%canonical_ascii[\u4A00]", r"\u4A00", r"\u4a00"),
+        (r"%single_quoted[A-C] & ~%json[A-C]", r"\x41", r"\u0041"),
+        (r#"%single_quoted["'] & ~%double_quoted["']"#, "\"", r"\'"),
+    ] {
+        let mut budget = Budget::default();
+        let grammar =
+            stencilm::from_ebnf(&format!("root ::= {text}"), "root", &mut budget).expect(text);
+        assert!(accepts(&grammar, good), "{text}: {good}");
+        assert!(!accepts(&grammar, bad), "{text}: {bad}");
+    }
+}

@@ -238,6 +238,16 @@ fn the_end_inside_a_string_ends_no_tag() {
 }
 
 #[test]
+fn excluded_texts_that_overlap_one_end_do_not_count_before_another() {
+    let tag = r#"{"type":"tag","begin":"","content":{"type":"any_text","excludes":["bbb"]},
+        "end":["a","bba"]}"#;
+    let grammar = format(tag).expect("a structural tag");
+    for (text, expected) in [("ba", true), ("a", true), ("bba", true), ("bbba", false)] {
+        assert_eq!(accepts(&grammar, text), expected, "{text}");
+    }
+}
+
+#[test]
 fn parameters_are_those_of_the_schema() {
     let tag = r##"{"type":"json_schema","style":"glm_xml","json_schema":{"type":"object","$defs":{"n":{"type":"integer"}},
         "properties":{"q":{"type":"string","maxLength":3},"n":{"$ref":"#/$defs/n"},"m":{"enum":["x",null,{"k":1}]}},

@@ -298,8 +298,9 @@ impl<'a> Lowering<'a> {
             })
             .collect();
         let node = fields.need("content")?;
-        // Free text is the same before all ends, unless some of them overlap.
-        let is_same = ends.iter().all(|end| early(&ends, &[end]).is_empty());
+        // Free text is the same before all ends, unless some of them overlap, or excluded texts do.
+        let is_same = ends.iter().all(|end| early(&ends, &[end]).is_empty())
+            && (ends.len() < 2 || !fields.excludes_inside(node));
         let mut content = Vec::with_capacity(end.len());
         for mark in &end {
             let (next, token): (&[&str], _) = match mark {
