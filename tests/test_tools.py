@@ -22,6 +22,7 @@ from stencilm.tools import (
 from stencilm.tools._families import family_of
 
 BEHAVIOUR = Path(__file__).parents[2] / "shared" / "data" / "xgrammar-behaviour-dev.jsonl.gz"
+QWEN = Path(__file__).parents[2] / "shared" / "tokenizers" / "qwen3" / "tokenizer_config.json"
 COMPILER = Compiler(Vocabulary.from_tokens([*(bytes([b]) for b in range(256)), None], stop=[256]))
 
 WEATHER = {
@@ -35,13 +36,18 @@ TOOLS: list[Any] = [
 ]
 PARAMETERS = {
     "qwen_xml": "<parameter={key}>{value}</parameter>",
+    "mimo_xml": "<parameter={key}>{value}</parameter>",
     "minimax_xml": '<parameter name="{key}">{value}</parameter>',
     "glm_xml": "<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
     "deepseek_xml": '<｜DSML｜parameter name="{key}" string="{plain}">{value}</｜DSML｜parameter>',
     "cohere_xml": '<cofl:value name="{key}" type="{raw}">{value}</cofl:value>',
+    "deepseek_v4_1_xml": '<｜DSML｜ parameter name="{key}" string="{plain}">{value}'
+    "</｜DSML｜ parameter>",
+    "minimax_m3_xml": "]<]minimax[>[<{key}>{value}]<]minimax[>[</{key}>",
     "kimi_k3_xml": '<|open|>argument key="{key}" type="{type}"<|sep|>'
     "{value}<|close|>argument<|sep|>",
 }
+QUOTES = {"gemma": '<|"|>', "function_gemma": "<escape>"}
 OF_XGRAMMAR = {
     "llama": "llama",
     "kimi": "kimi_k2",
@@ -72,6 +78,11 @@ def call(family: Family, name: str, arguments: dict[str, Any]) -> str:
     begin, end = (part.replace("$NAME", name).replace("$ID", "123456789") for part in family.call)
     if family.style == "json":
         return begin + json.dumps(arguments) + end
+    if family.style == "pythonic":
+        return begin + ", ".join(f"{key}={value!r}" for key, value in arguments.items()) + end
+    if mark := QUOTES.get(family.style):
+        texts = {k: f"{mark}{v}{mark}" if isinstance(v, str) else v for k, v in arguments.items()}
+        return begin + "{" + ",".join(f"{key}:{text}" for key, text in texts.items()) + "}" + end
     members = ""
     for key, value in arguments.items():
         is_text = isinstance(value, str)
@@ -115,7 +126,10 @@ def test_a_family_writes_and_reads_calls(name: str) -> None:
     assert not accepts(only, written(family, one))
     assert not accepts(none, written(family, one))
     for wrong in [("other", {}), ("get_weather", {"days": 3}), ("now", {"x": "y"})]:
-        assert not accepts(auto, written(family, wrong))
+        # Where its mark is common in text, a call of no tool is text.
+        is_text = family.is_section_common and wrong[0] == "other"
+        assert accepts(auto, written(family, wrong)) == is_text
+        assert not accepts(required, written(family, wrong))
     if not family.text:
         assert not accepts(required, "x", to_the_end=False)
     begun = family.text is not None and family.between is None
@@ -149,6 +163,134 @@ def test_values_in_marks_nest() -> None:
     parser = ToolCallParser("command_xml")
     events = [event for letter in text for event in parser.feed(letter)] + parser.finish()
     assert next(event for event in events if isinstance(event, ToolCall)).arguments == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "calls"),
+    [
+        ("See [1], [a](b) and [now", "See [1], [a](b) and [now", []),
+        ("[now()] and [see](x)", " and [see](x)", [{}]),
+        ("[now(]", "[now(]", []),
+        ("[other(x=1)] is [now (x)]", "[other(x=1)] is [now (x)]", []),
+        ("[get_weather(city='a, (b]\\'')]", "", [{"city": "a, (b]'"}]),
+        ("[get_weather('Oslo'), now()]", "[get_weather('Oslo'), now()]", []),
+        ("[get_weather(city=Oslo)] [now()]", "[get_weather(city=Oslo)] ", [{}]),
+        ("[get_weather(city='', days=-2),\n now( ) ]", "", [{"city": "", "days": -2}, {}]),
+        ("[get_weather(city=[{'a': (None, true)}])]", "", [{"city": [{"a": [None, True]}]}]),
+        ("[now(x=1, x=2)]", "[now(x=1, x=2)]", []),
+        ("[now(**{})]", "[now(**{})]", []),
+        ("[now(x={1: 2})]", "[now(x={1: 2})]", []),
+        ("[now(x=b'')]", "[now(x=b'')]", []),
+        ("[now(x=1j)]", "[now(x=1j)]", []),
+        ("[now(x=f())]", "[now(x=f())]", []),
+        ("[now(x=" + "(" * 100_000, "[now(x=" + "(" * 100_000, []),
+        ("[now(x=" + "-" * 100_000 + "1)]", "[now(x=" + "-" * 100_000 + "1)]", []),
+    ],
+)
+def test_calls_of_python_among_text(text: str, content: str, calls: list[dict[str, Any]]) -> None:
+    answer = parse_tool_calls(text, "pythonic", tools=TOOLS)
+    assert [found.arguments for found in answer.calls] == calls
+    assert answer.content == content
+    parser, events = ToolCallParser("pythonic", tools=TOOLS), []
+    step = 1 if len(text) < 1_000 else 1_000
+    for at in range(0, len(text), step):
+        events += parser.feed(text[at : at + step])
+    events += parser.finish()
+    assert [event for event in events if isinstance(event, ToolCall)] == answer.calls
+    assert "".join(e.text for e in events if not isinstance(e, ToolCall)) == content
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('{a:<|"|>x<|"|>}', {"a": "x"}),
+        ('{a:<|"|>}<tool_call|>{[,:"\\<|"|>,b:-1.5e3}', {"a": '}<tool_call|>{[,:"\\', "b": -1500}),
+        (
+            "{a:{b c:[1,null,None,{}],d:[]},e:true}",
+            {"a": {"b c": [1, None, None, {}], "d": []}, "e": True},
+        ),
+        ('{ a : word , b : <|"|><|"|> }', {"a": "word", "b": ""}),
+        ('{<|"|>a<|"|>:1}', {"a": 1}),
+        ("{a:1,a:2}", {"a": 2}),
+        ("{a:1", None),
+        ("{a}", None),
+        ('{a:<|"|>}', None),
+        ("{a:[1}}", None),
+        ("[1]", None),
+        ("{a:" + "[" * 100_000 + "]" * 100_000 + "}", None),
+    ],
+)
+def test_gemmas_notation_is_read(arguments: str, expected: dict[str, Any] | None) -> None:
+    text = f"<|tool_call>call:f{arguments}<tool_call|>"
+    answer = parse_tool_calls(text, "gemma_4")
+    assert [found.arguments for found in answer.calls] == ([] if expected is None else [expected])
+    parser, found = ToolCallParser("gemma_4"), []
+    step = 1 if len(text) < 1_000 else 1_000
+    for at in range(0, len(text), step):
+        found += parser.feed(text[at : at + step])
+    found += parser.finish()
+    assert [event for event in found if isinstance(event, ToolCall)] == answer.calls
+    if expected is None:
+        assert answer.content == text
+
+
+def test_elements_are_read_by_their_schema() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "s": {"type": "string"},
+            "n": {"type": ["string", "null", "integer"]},
+            "o": {"type": "object", "properties": {"x": {"type": "array"}}},
+            "l": {"type": "array", "items": {"type": "array", "items": {"type": "boolean"}}},
+        },
+        "additionalProperties": False,
+    }
+    inside = (
+        "@<s>1 @</s>\n@<n>null@</n>@<o>@<x>@</x>@</o>"
+        "@<l>@<item>@<item>true@</item>@</item>@<item>@</item>@</l>"
+    )
+    text = f'@<tool_call>\n@<invoke name="f">{inside}@</invoke>\n@</tool_call>'
+    text = text.replace("@", "]<]minimax[>[")
+    tools = [{"name": "f", "parameters": schema}]
+    expected = {"s": "1 ", "n": None, "o": {"x": []}, "l": [[True], []]}
+    assert accepts(tool_grammar(tools, "minimax_m3"), "Hm." + text)
+    assert parse_tool_calls(text, "minimax_m3", tools=tools).calls[0].arguments == expected
+    parser = ToolCallParser("minimax_m3", tools=tools)
+    found = [event for letter in text for event in parser.feed(letter)] + parser.finish()
+    assert found == [ToolCall("f", expected)]
+    broken = text.replace("</n>", "</m>")
+    assert parse_tool_calls(broken, "minimax_m3", tools=tools).calls == []
+
+
+@pytest.mark.skipif(not QWEN.exists(), reason="needs ../shared/tokenizers")
+def test_what_a_chat_template_writes_is_accepted() -> None:
+    sandbox = pytest.importorskip("jinja2.sandbox", reason="jinja2 is not installed")
+    template = json.loads(QWEN.read_text(encoding="utf-8"))["chat_template"]
+    environment = sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
+    compiled = environment.from_string(template)
+    grammar = tool_grammar(TOOLS, "qwen_3", tool_choice="required", reasoning="optional")
+    for calls in [
+        [("get_weather", {"city": "Oslo"})],
+        [("get_weather", {"city": "O'sl\"o é\n", "days": -3}), ("now", {})],
+        [("now", {})] * 3,
+    ]:
+        made = [{"function": {"name": name, "arguments": of}} for name, of in calls]
+        turns = [{"role": "user", "content": "Hi"}]
+        prompt = compiled.render(messages=turns, tools=TOOLS, add_generation_prompt=True)
+        turns.append({"role": "assistant", "content": "", "tool_calls": made})
+        whole = compiled.render(messages=turns, tools=TOOLS)
+        assert whole.startswith(prompt)
+        answer = whole[len(prompt) :].removesuffix("<|im_end|>\n")
+        assert accepts(grammar, answer)
+        found = parse_tool_calls(answer, "qwen_3")
+        assert [(call.name, call.arguments) for call in found.calls] == calls
+        # Whatever lacks one sign outside of values is refused.
+        outside = json.dumps(calls[0][1], ensure_ascii=False)
+        at = answer.index(outside)
+        for lost in [*range(answer.index("<tool_call>"), at), *range(at + len(outside), at + 30)]:
+            if not answer[lost].isspace():
+                assert not accepts(grammar, answer[:lost] + answer[lost + 1 :])
 
 
 @pytest.mark.parametrize("name", [name for name in families() if family_of(name).think])
@@ -288,6 +430,21 @@ def test_marks_that_are_special_tokens_are_tokens() -> None:
     grammar = tool_grammar(TOOLS, "harmony", tool_choice="required", special=special)
     matcher = Compiler(vocabulary).compile(grammar).matcher()
     text = [258, *b"commentary to=functions.now<|constrain|>json", 257, *b"{}", 256]
+    assert all(matcher.accept(token) for token in text)
+    assert matcher.may_stop()
+    marks = {"<|tool_call>": 256, "<tool_call|>": 257, '<|"|>': 258, "<turn|>": 259}
+    vocabulary = Vocabulary.from_tokens(tokens, special=marks, stop=[259])
+    grammar = tool_grammar(TOOLS, "gemma_4", special=marks)
+    matcher = Compiler(vocabulary).compile(grammar).matcher()
+    text = [*b"Hm.", 256, *b"call:get_weather{city:", 258, *b"Oslo", 258, *b"}", 257]
+    assert all(matcher.accept(token) for token in text)
+    assert matcher.may_stop()
+    glm = {"<tool_call>": 256, "</tool_call>": 257, "<arg_key>": 258, "</arg_key>": 259}
+    glm |= {"<arg_value>": 260, "</arg_value>": 261, "<|user|>": 262}
+    vocabulary = Vocabulary.from_tokens(tokens[:256] + [None] * 7, special=glm, stop=[262])
+    grammar = tool_grammar(TOOLS, "glm_4_7", special=glm)
+    matcher = Compiler(vocabulary).compile(grammar).matcher()
+    text = [256, *b"get_weather", 258, *b"city", 259, 260, *b"Oslo", 261, 257, 256, *b"now", 257]
     assert all(matcher.accept(token) for token in text)
     assert matcher.may_stop()
     kimi = tool_tag(TOOLS, "kimi_k2", special={"<|tool_calls_section_begin|>"})

@@ -42,9 +42,22 @@ __all__ = [
 ]
 
 Style: TypeAlias = Literal[
-    "json", "qwen_xml", "minimax_xml", "deepseek_xml", "glm_xml", "cohere_xml", "kimi_k3_xml"
+    "json",
+    "qwen_xml",
+    "mimo_xml",
+    "minimax_xml",
+    "minimax_m3_xml",
+    "deepseek_xml",
+    "deepseek_v4_1_xml",
+    "glm_xml",
+    "cohere_xml",
+    "kimi_k3_xml",
+    "gemma",
+    "function_gemma",
+    "pythonic",
 ]
-"""How an object is written: as JSON, or its members one by one between marks."""
+"""How an object is written: as JSON, its members one by one between marks, or in a notation of its
+own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +85,7 @@ class JsonSchema(Format):
     any_order: bool = False
     max_whitespace_cnt: int | None = None
     excludes: Sequence[str] = ()
+    tokens: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -473,3 +473,62 @@ def test_masks_as_truth_values() -> None:
     assert xgr.testing._is_single_token_bitmask(mask, 40, 1) == (True, 39)
     assert xgr.testing._is_single_token_bitmask(mask, 40, 0) == (False, -1)
     assert xgr.testing._get_masked_tokens_from_bitmask(mask, 40, 1) == list(range(39))
+
+
+EMPTY: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+TOOLS: list[Any] = [
+    {"type": "function", "function": {"name": "weather", "strict": True, "parameters": CITY}},
+    {"type": "function", "function": {"name": "now", "strict": True, "parameters": EMPTY}},
+]
+CALLS = {
+    "gemma_4": (
+        ("<|channel>thought\n", "<channel|>"),
+        '<|tool_call>call:weather{city:<|"|>Oslo<|"|>}<tool_call|>',
+        "<|tool_call>call:now{}<tool_call|>",
+        "<|tool_call>call:weather{}<tool_call|>",
+    ),
+    "mimo": (
+        ("<think>", "</think>"),
+        "<tool_call><function=weather><parameter=city>Oslo</parameter></function></tool_call>",
+        "<tool_call><function=now></function></tool_call>",
+        "<tool_call><function=weather></function></tool_call>",
+    ),
+    "deepseek_v4_1": (
+        ("", "</think>"),
+        '\n\n<｜DSML｜ calls>\n<｜DSML｜ invoke name="weather">\n<｜DSML｜ parameter name="city" '
+        'string="true">Oslo</｜DSML｜ parameter>\n</｜DSML｜ invoke>\n</｜DSML｜ calls>',
+        '\n\n<｜DSML｜ calls>\n<｜DSML｜ invoke name="now">\n</｜DSML｜ invoke>\n</｜DSML｜ calls>',
+        '\n\n<｜DSML｜ calls>\n<｜DSML｜ invoke name="weather">\n</｜DSML｜ invoke>\n'
+        "</｜DSML｜ calls>",
+    ),
+    "minimax_m3": (
+        ("", "</mm:think>"),
+        ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="weather">]<]minimax[>[<city>Oslo'
+        "]<]minimax[>[</city>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+        ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="now">'
+        "]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+        ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="weather">'
+        "]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+    ),
+}
+
+
+@pytest.mark.parametrize("model", CALLS)
+@pytest.mark.parametrize("reasoning", ["enabled", "disabled"])
+def test_the_newer_models_write_so(model: str, reasoning: Any) -> None:
+    (begin, end), weather, now, wrong = CALLS[model]
+    thought = f"{begin}hm{end}" if reasoning == "enabled" else ""
+    named = {"type": "function", "function": {"name": "now"}}
+    for choice, texts in [
+        ("auto", {"Hi.": True, "Hi." + weather: True, now: True, wrong: False}),
+        ("required", {"Hi.": False, weather: True, now: True, wrong: False}),
+        ("none", {"Hi.": True, now: False, weather: False}),
+        (named, {now: True, weather: False, "Hi.": False}),
+    ]:
+        tag = xgr.get_model_structural_tag(model, TOOLS, choice, reasoning)
+        grammar = xgr.Grammar.from_structural_tag(tag)
+        for text, expected in texts.items():
+            assert xgr.testing._is_grammar_accept_string(grammar, thought + text) == expected
+        if reasoning == "enabled":
+            assert not xgr.testing._is_grammar_accept_string(grammar, now)

@@ -81,6 +81,20 @@ def json_lines_judge(text: str) -> object:
     return [json.loads(line, parse_constant=lambda _: 1 / 0) for line in lines]
 
 
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "pattern": "^[A-Z]"}, "age": {"type": "integer"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+def people_judge(text: str) -> object:
+    jsonschema_rs = pytest.importorskip("jsonschema_rs", reason="jsonschema_rs is not installed")
+    lines = text.removesuffix("\n").split("\n")
+    return all(jsonschema_rs.is_valid(PERSON, json.loads(line)) for line in lines)
+
+
 def email_judge(text: str) -> object:
     return "." in Address(addr_spec=text).domain
 
@@ -292,6 +306,14 @@ READY = {
         ["1", '{"a": [1, true]}\n"x\\u00e9"\n', "[]\n{}\nnull"],
         ["", "{", "[1,]", "01", "\n1", "1\n\n2", "tru"],
     ),
+    "json_lines of a schema": Ready(
+        lambda: grammars.json_lines(PERSON),
+        just(people_judge),
+        ['{"name": "Ann"}', '{"name": "Ann", "age": 3}\n{"name": "Bo\\n"}\n'],
+        ["", '{"name": "ann"}', '{"name": "Ann"}\n{}', '{"name": "Ann"} {"name": "Bo"}', "\n"],
+        ['{"name":"Ann"}'],
+        endings=b'"}\nA',
+    ),
     "markdown_table": Ready(
         lambda: grammars.markdown_table(columns=2),
         lambda: markdown_judge(2),
@@ -496,3 +518,14 @@ def test_every_grammar_without_arguments_has_a_name() -> None:
 def test_wrong_arguments_are_errors(make: Callable[[], Any]) -> None:
     with pytest.raises(ValueError, match=r"columns|elements|each|header|attribute|root"):
         make()
+
+
+def test_json_lines_have_one_line_each(byte_kit: Kit) -> None:
+    compact = grammars.json_lines({"type": "array"}, whitespace="compact")
+    assert takes(byte_kit, compact, "[1,2]\n[]\n")
+    assert not takes(byte_kit, compact, "[1, 2]")
+    for options in [{"indent": 2}, {"whitespace": "any"}, {"separators": (",\n", ":")}]:
+        with pytest.raises(ValueError, match="one line"):
+            grammars.json_lines({}, **options)
+    with pytest.raises(ValueError, match="no schema"):
+        grammars.json_lines(key_order="any")

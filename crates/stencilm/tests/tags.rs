@@ -238,6 +238,16 @@ fn the_end_inside_a_string_ends_no_tag() {
 }
 
 #[test]
+fn excluded_texts_that_overlap_one_end_do_not_count_before_another() {
+    let tag = r#"{"type":"tag","begin":"","content":{"type":"any_text","excludes":["bbb"]},
+        "end":["a","bba"]}"#;
+    let grammar = format(tag).expect("a structural tag");
+    for (text, expected) in [("ba", true), ("a", true), ("bba", true), ("bbba", false)] {
+        assert_eq!(accepts(&grammar, text), expected, "{text}");
+    }
+}
+
+#[test]
 fn parameters_are_those_of_the_schema() {
     let tag = r##"{"type":"json_schema","style":"glm_xml","json_schema":{"type":"object","$defs":{"n":{"type":"integer"}},
         "properties":{"q":{"type":"string","maxLength":3},"n":{"$ref":"#/$defs/n"},"m":{"enum":["x",null,{"k":1}]}},
@@ -263,6 +273,7 @@ fn parameters_are_those_of_the_schema() {
     }
     let two = format!("{}\n{}", arg("q", "é"), arg("n", "1"));
     assert!(accepts(&grammar, &two));
+    assert!(accepts(&grammar, &two.replace("</arg_key>", "</arg_key>\n")));
 }
 
 #[test]
@@ -271,7 +282,8 @@ fn a_string_that_cannot_be_written_is_refused() {
         {"type":"object","properties":{"v":{"const":"</parameter>"}},"required":["v"]}}"#;
     let error = format(tag).expect_err("its end would be taken for the end");
     assert!(matches!(error.kind(), ErrorKind::Unsupported { .. }), "{error}");
-    assert_eq!(error.location(), &Location::Pointer("/format/json_schema".to_owned()));
+    let place = "/format/json_schema/properties/v".to_owned();
+    assert_eq!(error.location(), &Location::Pointer(place));
 }
 
 #[test]

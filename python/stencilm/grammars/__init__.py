@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stencilm import Grammar
 
@@ -146,9 +146,37 @@ def json(*, limits: Limits | None = None) -> Grammar:
     return Grammar.json(limits=limits)
 
 
-def json_lines(*, limits: Limits | None = None) -> Grammar:
-    """JSON Lines: a JSON text a line."""
-    return _read("json_lines", limits)
+def json_lines(schema: Any = None, *, limits: Limits | None = None, **options: Any) -> Grammar:
+    """JSON Lines: a JSON text a line.
+
+    Args:
+        schema: What each line is a value of, as for `Grammar.from_json_schema`; anything if it is
+            not given.
+        limits: What it may cost.
+        options: As for `Grammar.from_json_schema`, but that a text has one line. As `json.dumps`
+            writes it if nothing is said of white space.
+
+    Raises:
+        ValueError: Options for a text of several lines, or options without a schema.
+        GrammarError: The schema is refused.
+
+    >>> json_lines({"type": "object"}, separators=(",", ":")).kind
+    'sequence'
+    """
+    if schema is None:
+        if options:
+            raise ValueError(f"there is no schema that {sorted(options)[0]} could be for")
+        return _read("json_lines", limits)
+    if options.get("indent") is not None or options.get("whitespace") == "any":
+        raise ValueError("white space of several lines: each value has one line of its own")
+    if "whitespace" not in options:
+        options = {"separators": (", ", ": "), **options}
+    if any("\n" in part or "\r" in part for part in options.get("separators") or ()):
+        raise ValueError("white space of several lines: each value has one line of its own")
+    line = Grammar.from_json_schema(schema, limits=limits, **options)
+    end = Grammar.literal("\n")
+    more = Grammar.sequence([end, line], limits=limits).repeat(0, limits=limits)
+    return Grammar.sequence([line, more, end.optional()], limits=limits)
 
 
 def markdown_table(*, columns: int | Sequence[str], limits: Limits | None = None) -> Grammar:

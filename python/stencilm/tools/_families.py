@@ -6,11 +6,13 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, get_args
+
+from stencilm.tags import Style
 
 __all__ = ["Family", "families", "family_of"]
 
-STYLES = ("json", "qwen_xml", "minimax_xml", "deepseek_xml", "glm_xml", "cohere_xml", "kimi_k3_xml")
+STYLES = get_args(Style)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class Family:
     """What every call begins with, where no section is around them."""
     section: tuple[str, str] | None = None
     """Before the first and after the last call."""
+    is_section_common: bool = False
+    """Whether the section's first mark is common in text: it is one only where a call follows."""
     separator: str = ""
     """Between two calls."""
     style: str = "json"
@@ -49,6 +53,8 @@ class Family:
             raise ValueError(f"{self.name}: either a trigger, or a section or marks of its own")
         if "$NAME" not in self.call[0] or ("$ID" in "".join(self.call)) != (self.id is not None):
             raise ValueError(f"{self.name}: a call has $NAME, and $ID if there is a pattern for it")
+        if self.is_section_common and (self.section is None or self.id is not None):
+            raise ValueError(f"{self.name}: a common mark is that of a section, without $ID")
         if self.style not in STYLES:
             raise ValueError(f"{self.name}: there is no style {self.style}")
         if any("$NAME" not in begin or "$ID" in begin + end for begin, end in self.also):

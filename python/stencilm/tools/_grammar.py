@@ -16,6 +16,21 @@ Reasoning: TypeAlias = Literal["none", "optional", "required", "begun"]
 _Format: TypeAlias = dict[str, Any]
 _SPACE: _Format = {"type": "regex", "pattern": r"[ \n]{0,8}"}
 
+STYLE_MARKS = {
+    "glm_xml": "<arg_key></arg_key><arg_value></arg_value>",
+    "cohere_xml": "<cofl:value></cofl:value>",
+    "kimi_k3_xml": "<|open|>argument<|sep|><|close|>argument<|sep|>",
+    "deepseek_xml": "｜DSML｜",
+    "deepseek_v4_1_xml": "｜DSML｜",
+    "qwen_xml": "<parameter=></parameter>",
+    "mimo_xml": "<parameter=></parameter>",
+    "minimax_xml": "<parameter></parameter>",
+    "minimax_m3_xml": "]<]minimax[>[",
+    "gemma": '<|"|>',
+    "function_gemma": "<escape>",
+}
+"""What the marks of a style are made of: special tokens among them are no text."""
+
 
 def tool_grammar(
     tools: Sequence[ToolLike],
@@ -131,7 +146,7 @@ class _Writer:
             ways = [answer, self.only_calls(calls, is_parallel)] if calls else [answer]
             body = {"type": "or", "elements": ways}
         else:
-            body = self.among_text(calls, is_parallel)
+            body = self.among_text(calls, is_parallel, tools)
         return {"type": "structural_tag", "format": self.after_reasoning(body, reasoning)}
 
     def mistake(self, tool: Tool, options: Mapping[str, Any]) -> GrammarError | None:
@@ -148,7 +163,10 @@ class _Writer:
         schema = {"type": "json_schema", "json_schema": tool.schema}
         if style == "json":
             return schema
-        return {**schema, "style": style, "excludes": self.excludes()}
+        marks = STYLE_MARKS.get(style, "")
+        made = {**schema, "style": style, "excludes": self.excludes()}
+        tokens = sorted(token for token in self.special if token in marks)
+        return {**made, "tokens": tokens} if tokens else made
 
     def excludes(self) -> list[str]:
         """What text may not have inside; special tokens never are."""
@@ -204,9 +222,13 @@ class _Writer:
         begin, end = self.family.section
         return _sequence([*self.pieces(begin), calls, *self.pieces(end)])  # type: ignore[list-item]
 
-    def among_text(self, calls: Sequence[_Format], is_parallel: bool) -> _Format:
+    def among_text(
+        self, calls: Sequence[_Format], is_parallel: bool, tools: Sequence[Tool]
+    ) -> _Format:
         """Free text and calls."""
         family = self.family
+        if family.is_section_common:
+            return self.after_text(calls, is_parallel, tools)
         sign = family.section[0] if family.section is not None else family.trigger or ""
         first = self.pieces(sign)[0]
         marks = [mark for mark in family.think or () if mark not in self.special]
@@ -227,6 +249,21 @@ class _Writer:
         trigger = first["value"]
         return {"type": "triggered_tags", "triggers": [trigger], "excludes": marks, **more}
 
+    def after_text(
+        self, calls: Sequence[_Format], is_parallel: bool, tools: Sequence[Tool]
+    ) -> _Format:
+        """Free text and then calls: their section's mark is one before a tool's name alone."""
+        family = self.family
+        begin = family.section[0] if family.section is not None else ""
+        heads = [begin + way[0] for way in (family.call, *family.also)]
+        marks = [head.replace("$NAME", tool.name) for head in heads for tool in tools]
+        marks += [mark for mark in family.think or () if mark not in self.special]
+        text = {"type": "any_text", "excludes": [*marks, *self.excludes()]}
+        if not calls:
+            return text
+        whole = _sequence([text, self.only_calls(calls, is_parallel)])
+        return {"type": "or", "elements": [text, whole]}
+
     def marked(self, marks: tuple[str, str], content: _Format, *, begun: bool = False) -> _Format:
         """A content between two marks."""
         begin = self.pieces(marks[0])
@@ -238,8 +275,14 @@ class _Writer:
     def after_reasoning(self, body: _Format, reasoning: Reasoning) -> _Format:
         if reasoning == "none" or self.family.think is None:
             return body
-        think = self.marked(self.family.think, self.free_text(), begun=reasoning == "begun")
-        head = _sequence([think, _SPACE])
+        # Reasoning that has begun does not begin again.
+        text = self.free_text()
+        text["excludes"] = [mark for mark in self.family.think[:1] if mark not in self.special] + (
+            text["excludes"]
+        )
+        think = self.marked(self.family.think, text, begun=reasoning == "begun")
+        before = [] if reasoning == "begun" else [_SPACE]
+        head = _sequence([*before, think, _SPACE])
         if reasoning == "optional":
             head = {"type": "optional", "content": head}
         return _sequence([head, body])
@@ -254,15 +297,18 @@ class _Writer:
         reasoning: Reasoning,
     ) -> _Format:
         """Text in its marks, then the calls in theirs. Without reasoning the text has begun."""
-        content = self.free_text()
+        text = self.marked(marks, self.free_text(), begun=reasoning == "none")
+        answer = text
         if schema is not None:
             content = {"type": "json_schema", "json_schema": schema}
-        parts = [self.marked(marks, content, begun=reasoning == "none")]
-        if calls:
-            section = self.only_calls(calls, is_parallel)
+            answer = self.marked(marks, content, begun=reasoning == "none")
+        if not calls:
+            parts = answer
+        else:
+            section = _sequence([text, self.only_calls(calls, is_parallel)])
             is_needed = choice.mode == "required"
-            parts.append(section if is_needed else {"type": "optional", "content": section})
-        body = _sequence([*parts, *self.pieces(self.family.tail)])
+            parts = section if is_needed else {"type": "or", "elements": [answer, section]}
+        body = _sequence([parts, *self.pieces(self.family.tail)])
         return self.after_reasoning(body, reasoning)
 
     def blocks(

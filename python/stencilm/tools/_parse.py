@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +9,17 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from stencilm.tools._families import Family, family_of
+from stencilm.tools._members import (
+    ELEMENT,
+    PARAMETERS,
+    SPACE_NAME,
+    Element,
+    closed,
+    member_schema,
+    value_of,
+)
 from stencilm.tools._options import ToolLike, read_tools
+from stencilm.tools._values import NOTATIONS
 
 __all__ = ["Answer", "Event", "Reasoning", "Text", "ToolCall", "ToolCallParser", "parse_tool_calls"]
 
@@ -50,27 +59,6 @@ class Answer:
     reasoning: str = ""
 
 
-# Before a name, after it (with an attribute that says the type), and the end of a value.
-_PARAMETERS = {
-    "qwen_xml": (r"<parameter=(?P<key>[^>]*)>(?P<type>)", "</parameter>"),
-    "minimax_xml": (r'<parameter name="(?P<key>[^"]*)"(?P<type>)>', "</parameter>"),
-    "deepseek_xml": (
-        r'<｜DSML｜parameter name="(?P<key>[^"]*)" string="(?P<type>true|false)">',
-        "</｜DSML｜parameter>",
-    ),
-    "glm_xml": (
-        r"<arg_key>(?P<key>.*?)</arg_key>(?P<type>)\s*<arg_value>",
-        "</arg_value>",
-    ),
-    "cohere_xml": (
-        r'<cofl:value(?: name="(?P<key>[^"]*)")? type="(?P<type>\w+)">',
-        "</cofl:value>",
-    ),
-    "kimi_k3_xml": (
-        r'<\|open\|>argument key="(?P<key>[^"]*)" type="(?P<type>\w+)"<\|sep\|>',
-        "<|close|>argument<|sep|>",
-    ),
-}
 _STRING_TYPES = ("true", "raw", "string")
 # Values whose members, or items, stand in such marks again.
 _NESTED_TYPES = {"dict": dict, "list": list}
@@ -115,11 +103,13 @@ class _Open:
     start: int
     """Where the arguments begin."""
     at: int
+    is_begun: bool = False
     depth: int = 0
-    is_inside_string: bool = False
+    quote: str = ""
+    """What began the string that reading is inside of."""
     members: dict[str, Any] = field(default_factory=dict)
     nested: list[Any] = field(default_factory=list)
-    """The objects and arrays that the next value is inside of."""
+    """The objects and arrays, or the elements, that the next value is inside of."""
     arguments: Any = None
     is_read: bool = False
 
@@ -156,6 +146,8 @@ class ToolCallParser:
         self._heads = [re.split(r"\$NAME|\$ID", begin)[0] for begin, _ in ways]
         self._open: _Open | None = None
         self._is_in_section = False
+        # The mark of a section in which no call was read yet, where such a mark is common in text.
+        self._held = ""
         # White space and separators behind a call belong to no text if another call follows.
         self._pending: str | None = None
 
@@ -216,6 +208,8 @@ class ToolCallParser:
 
     def _step(self, text: str, at: int, is_end: bool) -> tuple[int, Event | None]:
         """Text up to the next mark, or the mark."""
+        if self._is_in_section and "" in self._heads:
+            return self._between(text, at, is_end)
         known, marks = self._family, self._marks()
         pattern = _any_of(tuple(marks))
         safe = len(text) if is_end else _safe(text, at, marks)
@@ -230,10 +224,48 @@ class ToolCallParser:
             return self._begin(text, at, is_end)
         if known.think is not None and mark == known.think[0]:
             self._is_thinking = True
+        elif known.is_section_common and known.section is not None and mark == known.section[0]:
+            return self._common_mark(text, at, match.end(), is_end)
         elif known.section is not None and mark in known.section:
             self._is_in_section = not self._is_in_section
             self._pending = None
         return match.end(), None
+
+    def _common_mark(
+        self, text: str, at: int, after: int, is_end: bool
+    ) -> tuple[int, Event | None]:
+        """A mark that is common in text begins a section if a call follows, of a known tool."""
+        begun = next((m for begin, _ in self._ways if (m := begin.match(text, after))), None)
+        if begun is None and not is_end and _SOME_NAME.fullmatch(text, after):
+            return at, None
+        if begun is None or (self._schemas and begun["name"] not in self._schemas):
+            return after, self._text(text[at:after])
+        self._is_in_section, self._held = True, text[at:after]
+        return after, None
+
+    def _between(self, text: str, at: int, is_end: bool) -> tuple[int, Event | None]:
+        """Inside of a section whose calls begin with their names: a call, or the end."""
+        last = (self._family.section or ("", ""))[1].strip()
+        space = _BETWEEN.match(text, at)
+        here = space.end() if space else at
+        if text.startswith(last, here):
+            self._is_in_section, self._pending, self._held = False, None, ""
+            return here + len(last), None
+        for way, (begin, _) in enumerate(self._ways):
+            if match := begin.match(text, here):
+                self._open = _Open(way, match["name"], None, match.end(), match.end())
+                return self._go_on(text, at, is_end)
+        if not is_end and (last.startswith(text[here:]) or _SOME_NAME.fullmatch(text, here)):
+            return at, None
+        if self._family.is_section_common:
+            self._is_in_section, self._pending = False, None
+        return here + 1, self._text(text[at : here + 1])
+
+    def _no_call(self, text: str) -> Text | None:
+        """What only looked like a call."""
+        if self._held:
+            text, self._held, self._is_in_section = self._held + text, "", False
+        return self._text(text)
 
     def _text(self, text: str) -> Text | None:
         """Text, unless it is what stands between two calls."""
@@ -263,7 +295,10 @@ class ToolCallParser:
         call = self._open
         if call is None:
             return at, None
-        read = self._read_json if self._family.style == "json" else self._read_members
+        style = self._family.style
+        read = self._read_value if style in NOTATIONS else self._read_members
+        if style == "minimax_m3_xml":
+            read = self._read_elements
         if not call.is_read:
             whole = read(call, text)
             if whole is None and not is_end:
@@ -271,54 +306,87 @@ class ToolCallParser:
             if not whole:
                 self._open = None
                 stop = len(text) if whole is None else max(call.at, at + 1)
-                return stop, self._text(text[at:stop])
+                return stop, self._no_call(text[at:stop])
             call.is_read = True
         end = self._ways[call.way][1].match(text, call.at)
         if end is None and not is_end and len(text) - call.at < _LONGEST_END:
             return at, None
         self._open = None
         if end is None:
-            return call.at, self._text(text[at : call.at])
-        self._pending = ""
+            return call.at, self._no_call(text[at : call.at])
+        self._pending, self._held = "", ""
         id_ = call.id or end.groupdict().get("id")
         return end.end(), ToolCall(call.name, call.arguments, id_)
 
-    def _read_json(self, call: _Open, text: str) -> bool | None:
+    def _read_value(self, call: _Open, text: str) -> bool | None:
         """Whether the arguments are whole, up to `call.at`; None while more may come."""
-        if call.depth == 0 and not call.is_inside_string:
+        notation = NOTATIONS[self._family.style]
+        if not call.is_begun:
             space = _SPACE.match(text, call.at)
             call.start = call.at = space.end() if space else call.at
             if call.at == len(text):
                 return None
-            if text[call.at] != "{":
+            if not text.startswith(notation.first, call.at):
                 return False
+            call.is_begun = True
         while True:
-            signs = _IN_STRING if call.is_inside_string else _OUTSIDE
-            sign = signs.search(text, call.at)
+            sign = notation.signs(call.quote).search(text, call.at)
             if sign is None:
-                call.at = len(text)
+                # A mark may be under way.
+                longest = max(map(len, notation.quotes))
+                call.at = max(call.at, len(text) - longest + 1)
                 return None
             if sign[0] == "\\" and sign.end() == len(text):
                 call.at = sign.start()
                 return None
             call.at = sign.end() + (sign[0] == "\\")
-            if sign[0] == '"':
-                call.is_inside_string = not call.is_inside_string
-            elif sign[0] in "{[":
+            if sign[0] == "\\":
+                continue
+            if sign[0] in notation.quotes:
+                call.quote = "" if call.quote else sign[0]
+            elif sign[0] in "{[(":
                 call.depth += 1
-            elif sign[0] in "}]":
-                call.depth -= 1
-            if call.depth == 0 and not call.is_inside_string:
+            elif call.depth == 0:
+                call.at = sign.start()
                 break
+            else:
+                call.depth -= 1
+                if call.depth == 0 and notation.first:
+                    break
         try:
-            call.arguments = json.loads(text[call.start : call.at], strict=False)
-        except (ValueError, RecursionError):
+            call.arguments = notation.read(text[call.start : call.at])
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
             return False
         return isinstance(call.arguments, dict)
 
+    def _read_elements(self, call: _Open, text: str) -> bool | None:
+        """The same for arguments in elements that have their names."""
+        schema = self._schemas.get(call.name)
+        if not call.nested:
+            call.nested.append(Element("", 0, schema))
+        while match := ELEMENT.search(text, call.at):
+            here: Element = call.nested[-1]
+            if not match["close"]:
+                inner = member_schema(here.schema, match["name"])
+                call.nested.append(Element(match["name"], match.end() - call.start, inner))
+            elif len(call.nested) == 1:
+                call.at = match.start()
+                call.arguments = dict(here.members)
+                return True
+            elif here.name != match["name"]:
+                return False
+            else:
+                raw = text[call.start + here.start : match.start()]
+                call.nested.pop()
+                call.nested[-1].members.append((here.name, closed(here, raw)))
+            call.at = match.end()
+        begun = text.rfind(SPACE_NAME, call.at)
+        call.at = begun if begun >= 0 else max(call.at, len(text) - len(SPACE_NAME) + 1)
+        return None
+
     def _read_members(self, call: _Open, text: str) -> bool | None:
         """The same for arguments in marks of their own."""
-        begin, end = _PARAMETERS[self._family.style]
+        begin, end = PARAMETERS[self._family.style]
         pattern, closing = _compiled(r"\s*" + begin), _compiled(r"\s*" + re.escape(end))
         while match := pattern.match(text, call.start) or (
             closing.match(text, call.start) if call.nested else None
@@ -353,16 +421,12 @@ class ToolCallParser:
         """A string as it stands; another value as JSON."""
         if kind in _STRING_TYPES:
             return raw
-        schema = self._schemas.get(name)
-        members = schema.get("properties", {}) if isinstance(schema, dict) else {}
-        if not kind and isinstance(members.get(key), dict):
-            types = members[key].get("type")
-            if types == "string" or types == ["string"]:
-                return raw
-        try:
-            return json.loads(raw)
-        except (ValueError, RecursionError):
-            return raw
+        if kind:
+            return value_of(raw, None)
+        if self._family.style == "qwen_xml":
+            # One line end on each side is no part of the value.
+            raw = raw.removeprefix("\n").removesuffix("\n")
+        return value_of(raw, member_schema(self._schemas.get(name), key))
 
 
 def _put(call: _Open, key: str | None, value: Any) -> None:
@@ -375,8 +439,8 @@ def _put(call: _Open, key: str | None, value: Any) -> None:
 
 
 _SPACE = re.compile(r"\s*")
-_IN_STRING = re.compile(r'["\\]')
-_OUTSIDE = re.compile(r'["{}\[\]]')
+_BETWEEN = re.compile(r"[\s,]*")
+_SOME_NAME = re.compile(r"[A-Za-z0-9_./-]{0,300}")
 _LONGEST_END = 400
 """What follows the arguments is shorter, names of members included."""
 

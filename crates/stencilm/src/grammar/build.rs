@@ -471,7 +471,11 @@ pub(crate) fn listed(text: &str, spelling: Spelling) -> Vec<u8> {
         return text.into();
     }
     match spelling {
-        Spelling::Text | Spelling::Json | Spelling::JsonAscii => text.into(),
+        Spelling::Text
+        | Spelling::Json
+        | Spelling::JsonAscii
+        | Spelling::SingleQuoted
+        | Spelling::DoubleQuoted => text.into(),
         Spelling::JsonCanonical => text.chars().flat_map(canonical).collect(),
         Spelling::JsonAsciiCanonical => text.chars().flat_map(canonical_ascii).collect(),
     }

@@ -258,6 +258,8 @@ fn spelling_prefix(spelling: Spelling) -> &'static str {
         Spelling::JsonCanonical => "%canonical",
         Spelling::JsonAscii => "%ascii",
         Spelling::JsonAsciiCanonical => "%canonical_ascii",
+        Spelling::SingleQuoted => "%single_quoted",
+        Spelling::DoubleQuoted => "%double_quoted",
     }
 }
 

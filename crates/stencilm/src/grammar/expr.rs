@@ -59,19 +59,30 @@ pub enum Spelling {
     /// The inside of a JSON string, one spelling a character, made of ASCII: as
     /// [`Spelling::JsonCanonical`], but all from U+007F on is escaped as well.
     JsonAsciiCanonical,
+    /// The inside of a Python string in single quotes: raw UTF-8 but for control characters, short
+    /// escapes, `\xXX`, `\uXXXX` and `\UXXXXXXXX`.
+    SingleQuoted,
+    /// The inside of a Python string in double quotes, spelled so too.
+    DoubleQuoted,
 }
 
 impl Spelling {
     /// Whether a character may have several spellings.
     #[must_use]
     pub fn is_free(self) -> bool {
-        matches!(self, Self::Json | Self::JsonAscii)
+        matches!(self, Self::Json | Self::JsonAscii) || self.is_python()
     }
 
     /// Whether nothing but ASCII is written.
     #[must_use]
     pub fn is_ascii(self) -> bool {
         matches!(self, Self::JsonAscii | Self::JsonAsciiCanonical)
+    }
+
+    /// Whether escapes are those of Python.
+    #[must_use]
+    pub fn is_python(self) -> bool {
+        matches!(self, Self::SingleQuoted | Self::DoubleQuoted)
     }
 }
 
@@ -112,6 +123,13 @@ pub enum Progress {
         digits: u8,
         /// Their value.
         value: u16,
+    },
+    /// In a Python string after `\x`, `\u` or `\U`: `left` hexadecimal digits are missing.
+    Code {
+        /// Digits still to come, 1 to 8.
+        left: u8,
+        /// The value of those read.
+        value: u32,
     },
 }
 

@@ -65,9 +65,10 @@ pub(crate) fn after_byte(progress: Progress, byte: u8) -> Escaped {
             let code = low.map(|low| 0x1_0000 + (u32::from(high) << 10) + low);
             code.and_then(char::from_u32).map_or(Escaped::Wrong, Escaped::Char)
         }
-        Progress::LowBackslash { .. } | Progress::LowU { .. } | Progress::Utf8 { .. } => {
-            Escaped::Wrong
-        }
+        Progress::LowBackslash { .. }
+        | Progress::LowU { .. }
+        | Progress::Utf8 { .. }
+        | Progress::Code { .. } => Escaped::Wrong,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Steps by whole characters inside an escape, for questions about which texts there are: the
 //! 65,536 ways to end a `\u` differ only in the character that comes out.
 
-use crate::grammar::{CharSet, ClassId, Expr, ExprId, Progress};
+use crate::grammar::{CharSet, ClassId, Expr, ExprId, Progress, Spelling};
 use crate::residual::Residuals;
 
 /// Parts of an expression that are looked at for the beginnings of characters, where bytes would
@@ -12,10 +12,15 @@ impl Residuals {
     /// All that `id` can be when the escape that it is inside of has ended, each with how many
     /// characters lead to it; none if it is not inside of one, or has more than `most` parts.
     pub(super) fn after_escape(&mut self, id: ExprId, most: usize) -> Option<Vec<(ExprId, u32)>> {
-        let mut classes = Vec::new();
-        if !self.collect_heads(id, most, &mut classes) || classes.is_empty() {
+        let mut heads = Vec::new();
+        if !self.collect_heads(id, most, &mut heads) || heads.is_empty() {
             return None;
         }
+        // What one spelling ends with is none of another one's ends, though the character is the same.
+        if heads.iter().any(|head| head.1 != heads[0].1) {
+            return None;
+        }
+        let mut classes: Vec<ClassId> = heads.into_iter().map(|head| head.0).collect();
         classes.sort_unstable();
         classes.dedup();
         // One character for each way of being in some of the classes and not in the others.
@@ -42,23 +47,23 @@ impl Residuals {
         Some(rests)
     }
 
-    /// The classes of the characters that `id` is inside of. False if it is not inside of an
-    /// escape on every way.
-    fn collect_heads(&self, id: ExprId, most: usize, classes: &mut Vec<ClassId>) -> bool {
-        if classes.len() > most {
+    /// The classes of the characters that `id` is inside of, and their spellings. False if it is not
+    /// inside of an escape on every way.
+    fn collect_heads(&self, id: ExprId, most: usize, heads: &mut Vec<(ClassId, Spelling)>) -> bool {
+        if heads.len() > most {
             return false;
         }
         match self.exprs.get(id) {
-            Expr::Partial { class, progress, .. } => {
-                classes.push(class);
+            Expr::Partial { class, spelling, progress } => {
+                heads.push((class, spelling));
                 !matches!(progress, Progress::Utf8 { .. })
             }
-            Expr::Seq(first, _) => self.collect_heads(first, most, classes),
+            Expr::Seq(first, _) => self.collect_heads(first, most, heads),
             Expr::Choice(list) | Expr::And(list) => {
                 let mut members = self.exprs.list(list).iter();
-                members.all(|&member| self.collect_heads(member, most, classes))
+                members.all(|&member| self.collect_heads(member, most, heads))
             }
-            Expr::Not(body) | Expr::OtherName(body) => self.collect_heads(body, most, classes),
+            Expr::Not(body) | Expr::OtherName(body) => self.collect_heads(body, most, heads),
             Expr::Nothing => true,
             Expr::Empty
             | Expr::Bytes { .. }

@@ -551,7 +551,7 @@ fn last_bytes(set: &CharSet, spelling: Spelling) -> ByteSet {
     let mut bytes: ByteSet = (0..0x80).filter(|&byte| raw.contains(char::from(byte))).collect();
     bytes = bytes.union(&ByteSet::range(0x80, 0xBF));
     if spelling != Spelling::Text {
-        let escapes = b"\"\\/bfnrt0123456789abcdefABCDEF".iter().copied().collect();
+        let escapes = b"\"'\\/bfnrtv0123456789abcdefABCDEF".iter().copied().collect();
         bytes = bytes.union(&escapes);
     }
     bytes

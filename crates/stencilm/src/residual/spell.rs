@@ -1,10 +1,26 @@
-//! How one character of a class goes out byte by byte: UTF-8 (RFC 3629) and the inside of JSON
-//! strings (RFC 8259 section 7).
+//! How one character of a class goes out byte by byte: UTF-8 (RFC 3629), the inside of JSON strings
+//! (RFC 8259 section 7), and of Python's.
 
 use crate::grammar::{CharSet, Expr, ExprId, Exprs, Progress, SHORT_ESCAPES, Spelling};
 
-/// What JSON needs an escape for.
-const NEEDS_ESCAPE: [(char, char); 3] = [('\0', '\u{1F}'), ('"', '"'), ('\\', '\\')];
+/// What follows the backslash of a short escape in Python, and the character.
+const PYTHON_ESCAPES: [(u8, char); 10] = [
+    (b'"', '"'),
+    (b'\'', '\''),
+    (b'\\', '\\'),
+    (b'a', '\u{7}'),
+    (b'b', '\u{8}'),
+    (b'f', '\u{C}'),
+    (b'n', '\n'),
+    (b'r', '\r'),
+    (b't', '\t'),
+    (b'v', '\u{B}'),
+];
+
+/// What needs an escape between these quotes.
+fn needs_escape(quote: char) -> CharSet {
+    CharSet::new([('\0', '\u{1F}'), (quote, quote), ('\\', '\\')])
+}
 
 /// What remains of one character of `set` after the first `byte` of its spelling.
 pub(crate) fn first_byte(exprs: &mut Exprs, set: &CharSet, spelling: Spelling, byte: u8) -> ExprId {
@@ -42,6 +58,17 @@ pub(crate) fn next_byte(
             }
             utf8(exprs, set, spelling, left - 1, bits << 6 | u32::from(byte & 0x3F))
         }
+        Progress::Escape if spelling.is_python() => {
+            if let Some(digits) = code_digits(byte) {
+                return code(exprs, set, spelling, digits, 0);
+            }
+            let short = PYTHON_ESCAPES.iter().find(|(escape, _)| *escape == byte);
+            if short.is_some_and(|&(_, c)| set.contains(c)) { exprs.empty() } else { nothing }
+        }
+        Progress::Code { left, value } => match hex_digit(byte, spelling) {
+            Some(digit) => code(exprs, set, spelling, left - 1, value << 4 | u32::from(digit)),
+            None => nothing,
+        },
         Progress::Escape => {
             if byte == b'u' {
                 let set = if spelling.is_free() { set.clone() } else { long_escaped(set) };
@@ -75,31 +102,37 @@ pub(crate) fn next_byte(
 pub(crate) fn stands_raw(c: char, spelling: Spelling) -> bool {
     let most = match spelling {
         Spelling::Text => return true,
-        Spelling::Json | Spelling::JsonCanonical => char::MAX,
         Spelling::JsonAscii => '\u{7F}',
         Spelling::JsonAsciiCanonical => '~',
+        _ => char::MAX,
     };
-    c >= ' ' && c <= most && c != '"' && c != '\\'
+    c >= ' ' && c <= most && c != quote(spelling) && c != '\\'
+}
+
+/// What ends a string in this spelling.
+fn quote(spelling: Spelling) -> char {
+    if spelling == Spelling::SingleQuoted { '\'' } else { '"' }
 }
 
 /// The characters of `set` that may stand for themselves.
 pub(crate) fn raw_part(set: &CharSet, spelling: Spelling) -> CharSet {
-    match spelling {
-        Spelling::Text => set.clone(),
-        Spelling::Json | Spelling::JsonCanonical => set.difference(&CharSet::new(NEEDS_ESCAPE)),
-        Spelling::JsonAscii => set.clamp(0, 0x7F).difference(&CharSet::new(NEEDS_ESCAPE)),
-        Spelling::JsonAsciiCanonical => set.clamp(0, 0x7E).difference(&CharSet::new(NEEDS_ESCAPE)),
-    }
+    let set = match spelling {
+        Spelling::Text => return set.clone(),
+        Spelling::JsonAscii => &set.clamp(0, 0x7F),
+        Spelling::JsonAsciiCanonical => &set.clamp(0, 0x7E),
+        _ => set,
+    };
+    set.difference(&needs_escape(quote(spelling)))
 }
 
 /// The characters of `set` that a backslash can begin.
 fn escapable(set: &CharSet, spelling: Spelling) -> CharSet {
     match spelling {
         Spelling::Text => CharSet::new([]),
-        Spelling::Json | Spelling::JsonAscii => set.clone(),
         Spelling::JsonCanonical | Spelling::JsonAsciiCanonical => {
             set.difference(&raw_part(set, spelling))
         }
+        _ => set.clone(),
     }
 }
 
@@ -140,6 +173,33 @@ fn utf8(exprs: &mut Exprs, set: &CharSet, spelling: Spelling, left: u8, bits: u3
         return exprs.repeat(continuation, left.into(), left.into());
     }
     exprs.partial(&reached, spelling, Progress::Utf8 { left, bits })
+}
+
+/// The digits of a long escape of Python.
+fn code_digits(byte: u8) -> Option<u8> {
+    match byte {
+        b'x' => Some(2),
+        b'u' => Some(4),
+        b'U' => Some(8),
+        _ => None,
+    }
+}
+
+/// In a long escape of Python, of which `left` digits are missing.
+fn code(exprs: &mut Exprs, set: &CharSet, spelling: Spelling, left: u8, value: u32) -> ExprId {
+    if left == 0 {
+        let is_here = char::from_u32(value).is_some_and(|c| set.contains(c));
+        return if is_here { exprs.empty() } else { exprs.nothing() };
+    }
+    let (low, high) = codes(left, value);
+    exprs.partial(&set.clamp(low, high), spelling, Progress::Code { left, value })
+}
+
+/// The code points that begin with `value`, of which `left` digits are missing.
+fn codes(left: u8, value: u32) -> (u32, u32) {
+    let shift = u32::from(left) * 4;
+    let rest = 1_u32.checked_shl(shift).map_or(u32::MAX, |end| end - 1);
+    (value.checked_shl(shift).unwrap_or(0), value.checked_shl(shift).unwrap_or(0) | rest)
 }
 
 /// After `\u` and `digits` digits.
@@ -228,7 +288,16 @@ pub(crate) fn alike(exprs: &mut Exprs, id: ExprId) -> ExprId {
             let (first, last) = pairs_of(high.into(), high.into());
             (first, last, Progress::LowHex { high: 0, digits, value })
         }
-        Progress::Hex { .. } | Progress::Utf8 { .. } | Progress::Escape => return id,
+        Progress::Code { left, value } if left < 4 => {
+            let (low, high) = codes(left, value);
+            if low <= 0xDFFF && high >= 0xD800 {
+                return id;
+            }
+            (low, high, Progress::Code { left, value: 0 })
+        }
+        Progress::Hex { .. } | Progress::Utf8 { .. } | Progress::Escape | Progress::Code { .. } => {
+            return id;
+        }
     };
     let reach = |progress| match progress {
         // Only what the digits so far leave is in the class.

@@ -48,6 +48,8 @@ impl fmt::Display for Tree {
                     Spelling::JsonCanonical => "%canonical[",
                     Spelling::JsonAscii => "%ascii[",
                     Spelling::JsonAsciiCanonical => "%canonical_ascii[",
+                    Spelling::SingleQuoted => "%single_quoted[",
+                    Spelling::DoubleQuoted => "%double_quoted[",
                 })?;
                 for &(low, high) in ranges {
                     write_char(f, low)?;

@@ -18,13 +18,27 @@ const SHORT: [(char, u8); 8] = [
     ('\t', b't'),
 ];
 
+/// The characters that Python escapes with one letter.
+const PYTHON: [(char, u8); 10] = [
+    ('"', b'"'),
+    ('\'', b'\''),
+    ('\\', b'\\'),
+    ('\u{7}', b'a'),
+    ('\u{8}', b'b'),
+    ('\u{C}', b'f'),
+    ('\n', b'n'),
+    ('\r', b'r'),
+    ('\t', b't'),
+    ('\u{B}', b'v'),
+];
+
 /// Every way to spell one character of `ranges`.
 pub(crate) fn sequences(ranges: &[(char, char)], spelling: Spelling) -> Vec<Vec<Step>> {
     let parts = |low, high| clipped(ranges, low, high);
     match spelling {
         Spelling::Text => utf8(&parts(0, 0x10_FFFF)),
         Spelling::Json => {
-            let mut found = raw(ranges);
+            let mut found = raw(ranges, '"');
             for (c, letter) in SHORT {
                 if is_in(ranges, c) {
                     found.push(literal(&[b'\\', letter]));
@@ -52,8 +66,10 @@ pub(crate) fn sequences(ranges: &[(char, char)], spelling: Spelling) -> Vec<Vec<
             found.extend(escaped.map(lower));
             found
         }
+        Spelling::SingleQuoted => python(ranges, '\''),
+        Spelling::DoubleQuoted => python(ranges, '"'),
         Spelling::JsonCanonical => {
-            let mut found = raw(ranges);
+            let mut found = raw(ranges, '"');
             let escaped = ('\0'..'\u{20}').chain(['"', '\\']).filter(|&c| is_in(ranges, c));
             for c in escaped {
                 let short = SHORT.iter().find(|&&(of, _)| of == c);
@@ -84,9 +100,29 @@ fn lower(mut steps: Vec<Step>) -> Vec<Step> {
     steps
 }
 
-/// The characters that JSON needs no escape for, in UTF-8.
-fn raw(ranges: &[(char, char)]) -> Vec<Vec<Step>> {
-    [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10_FFFF)]
+/// Every way to spell a character in a Python string between these quotes.
+fn python(ranges: &[(char, char)], quote: char) -> Vec<Vec<Step>> {
+    let mut found = raw(ranges, quote);
+    for (c, letter) in PYTHON {
+        if is_in(ranges, c) {
+            found.push(literal(&[b'\\', letter]));
+        }
+    }
+    for (letter, digits, most) in [(b'x', 2, 0xFF), (b'u', 4, 0xFFFF), (b'U', 8, 0x10_FFFF)] {
+        for (low, high) in [(0, 0xD7FF.min(most)), (0xE000, most)] {
+            for (low, high) in clipped(ranges, low, high) {
+                let codes = hex(low, high, digits).into_iter();
+                found.extend(codes.map(|code| [&literal(&[b'\\', letter])[..], &code].concat()));
+            }
+        }
+    }
+    found
+}
+
+/// The characters that need no escape between these quotes, in UTF-8.
+fn raw(ranges: &[(char, char)], quote: char) -> Vec<Vec<Step>> {
+    let quote = u32::from(quote);
+    [(0x20, quote - 1), (quote + 1, 0x5B), (0x5D, 0x10_FFFF)]
         .iter()
         .flat_map(|&(low, high)| utf8(&clipped(ranges, low, high)))
         .collect()
@@ -140,7 +176,7 @@ fn hex(low: u32, high: u32, digits: u32) -> Vec<Vec<Step>> {
     if digits == 0 {
         return vec![Vec::new()];
     }
-    if low == 0 && high == 16_u32.pow(digits) - 1 {
+    if low == 0 && u64::from(high) == 16_u64.pow(digits) - 1 {
         return vec![vec![vec![(b'0', b'9'), (b'a', b'f'), (b'A', b'F')]; digits as usize]];
     }
     let unit = 16_u32.pow(digits - 1);

@@ -104,6 +104,8 @@ fn leaf() -> impl Strategy<Value = Tree> {
         1 => Just(Spelling::JsonCanonical),
         1 => Just(Spelling::JsonAscii),
         1 => Just(Spelling::JsonAsciiCanonical),
+        1 => Just(Spelling::SingleQuoted),
+        1 => Just(Spelling::DoubleQuoted),
     ];
     prop_oneof![
         12 => fragment().prop_map(Tree::text),

@@ -318,7 +318,7 @@ fn collect_bytes(tree: &Tree, used: &mut BTreeSet<u8>) {
                 used.extend(c.to_string().as_bytes());
             }
             if *spelling != Spelling::Text {
-                used.extend(b"\"\\unt/0169aeD8C");
+                used.extend(b"\"'\\unt/0169aeD8CxU");
             }
         }
         Tree::Seq(parts) | Tree::Choice(parts) | Tree::And(parts) => {

@@ -128,7 +128,7 @@ fn spelled(bytes: &[u8], spelling: Spelling) -> Option<char> {
         let most = match spelling {
             Spelling::JsonAscii => '\u{7F}',
             Spelling::JsonAsciiCanonical => '~',
-            Spelling::Text | Spelling::Json | Spelling::JsonCanonical => char::MAX,
+            _ => char::MAX,
         };
         return (c >= ' ' && c <= most && c != '"' && c != '\\').then_some(c);
     }

@@ -235,7 +235,7 @@ fn character(text: &[u8], at: usize, spelling: Spelling) -> Option<(char, usize)
     let most = match spelling {
         Spelling::JsonAscii => b'\x7F',
         Spelling::JsonAsciiCanonical => b'~',
-        Spelling::Text | Spelling::Json | Spelling::JsonCanonical => u8::MAX,
+        _ => u8::MAX,
     };
     let is_raw = first >= b' ' && first <= most && first != b'"' && first != b'\\';
     if spelling == Spelling::Text || is_raw {

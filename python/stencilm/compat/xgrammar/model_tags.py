@@ -47,16 +47,14 @@ _FAMILIES = {
     "glm_4_7": "glm_4_7",
     "cohere": "command_xml",
     "exaone": "exaone",
+    "mimo": "mimo_v2",
+    "minimax_m3": "minimax_m3",
+    "gemma_4": "gemma_4",
+    "deepseek_v4_1": "deepseek_v4_1",
 }
 """XGrammar's names of models, and our families."""
-_MIMO = Family(
-    name="mimo",
-    models=("MiMo",),
-    call=("<tool_call><function=$NAME>", "</function></tool_call>"),
-    trigger="<tool_call>",
-    style="qwen_xml",
-    think=("<think>", "</think>"),
-)
+_WHOLE_REASONING = ("gemma_4", "mimo")
+"""Models whose prompts do not end with the first mark of reasoning."""
 _BUILTIN_CALLS = (
     ("<|channel|>commentary to=$NAME code<|message|>", "<|call|>"),
     (" to=$NAME<|channel|>commentary code<|message|>", "<|call|>"),
@@ -130,8 +128,8 @@ def get_model_structural_tag(
     >>> get_model_structural_tag("llama", [{"function": {"name": "now"}}]).format.triggers
     ['{"name": ']
     """
-    if model not in _own and model not in _FAMILIES and model != "mimo":
-        known = sorted({*_own, *_FAMILIES, "mimo"})
+    if model not in _own and model not in _FAMILIES:
+        known = sorted({*_own, *_FAMILIES})
         raise ValueError(f"there is no model {model!r}; there are {', '.join(known)}")
     functions, builtins, mode = normalize_tool_choice(tools, tool_choice)
     if reasoning not in _REASONING:
@@ -258,7 +256,7 @@ def _tag(
     is_parallel: bool,
     token_markers: bool,
 ) -> dict[str, Any]:
-    family = _MIMO if model == "mimo" else family_of(_FAMILIES[model])
+    family = family_of(_FAMILIES[model])
     if builtins and (model != "harmony" or functions):
         # Other engines leave them out in silence.
         raise ValueError(f"built-in tools beside functions, or of {model!r}, are not known")
@@ -288,6 +286,8 @@ def _tag(
     how: Any = {"enabled": "begun", "auto": "optional", "disabled": "none"}[thinks]
     if family.think is None:
         how = "none"
+    elif model in _WHOLE_REASONING and how == "begun":
+        how = "required"
     elif model == "harmony" and how == "begun":
         how = "optional"
     try:

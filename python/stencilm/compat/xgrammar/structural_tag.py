@@ -50,6 +50,10 @@ _Style = Literal[
     "kimi_k3_xml",
     "deepseek_v4_1_xml",
     "gemma",
+    # These are Stencilm's own.
+    "mimo_xml",
+    "function_gemma",
+    "pythonic",
 ]
 
 

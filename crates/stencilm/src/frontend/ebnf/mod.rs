@@ -31,6 +31,7 @@
 //! | `%json[a-z]` | a character inside a JSON string, in every spelling |
 //! | `%canonical[a-z]` | the same in its shortest spelling |
 //! | `%ascii[é]`, `%canonical_ascii[é]` | the same without anything but ASCII |
+//! | `%single_quoted[a-z]`, `%double_quoted[a-z]` | a character inside a Python string, in every spelling |
 //!
 //! `&`, `-` and `~` bind looser than a sequence (`~`: only its own operand) and tighter than `|`.
 //! Rules may be called below them if they are not recursive.

@@ -219,11 +219,17 @@ impl<'a> Parser<'a> {
         let after = self.text.rest().as_bytes().get(1 + name.len()).copied();
         self.text.at += 1 + name.len();
         match (name, after) {
-            ("json" | "canonical" | "ascii" | "canonical_ascii", Some(b'[')) => {
+            (
+                "json" | "canonical" | "ascii" | "canonical_ascii" | "single_quoted"
+                | "double_quoted",
+                Some(b'['),
+            ) => {
                 let spelling = match name {
                     "json" => Spelling::Json,
                     "canonical" => Spelling::JsonCanonical,
                     "ascii" => Spelling::JsonAscii,
+                    "single_quoted" => Spelling::SingleQuoted,
+                    "double_quoted" => Spelling::DoubleQuoted,
                     _ => Spelling::JsonAsciiCanonical,
                 };
                 Ok(Node::Chars(Box::new(self.text.class()?), spelling))

@@ -32,6 +32,8 @@ mod lower;
 mod meet;
 mod metaschemas;
 mod name_set;
+mod notation;
+mod notation_checks;
 mod number_text;
 mod numbers;
 mod object_pairs;
@@ -71,6 +73,7 @@ use rules::SchemaRules;
 use schemas::Schemas;
 
 pub(crate) use document::{Document, Node, NodeId};
+pub use notation::Notation;
 pub use options::{
     Additional, Dialect, Escapes, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported,
     Whitespace,

@@ -1,5 +1,6 @@
 //! What a caller may choose about the text that a JSON Schema allows.
 
+use crate::frontend::json_schema::notation::Notation;
 use crate::frontend::json_schema::parameters::Parameters;
 use crate::grammar::Spelling;
 
@@ -41,6 +42,11 @@ pub struct JsonSchemaOptions {
     /// Writes the members of the outermost value, an object, as parameters in these marks instead
     /// of as JSON. Default: JSON.
     pub parameters: Option<Parameters>,
+    /// How values are written. Default: as JSON.
+    pub notation: Notation,
+    /// What is no text in the marks of parameters and in those of the notation, but a special token
+    /// of this name. Default: none.
+    pub tokens: Vec<String>,
 }
 
 /// White space between the tokens of a JSON text.

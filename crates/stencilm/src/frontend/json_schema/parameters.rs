@@ -13,21 +13,27 @@ use crate::frontend::json_schema::shape::{
 use crate::frontend::json_schema::text_exprs;
 use crate::grammar::{ByteSet, CharSet, ExprId, Exprs, Spelling, UNBOUNDED};
 use crate::interner::index;
-use crate::residual::emptiness;
 
 /// The marks around a member. `<key>NAME<value>VALUE<end>`, say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// Before the name.
     pub before_name: String,
-    /// Between the name and a string.
+    /// Behind the name, with white space behind it; nothing if it is empty.
+    pub after_name: String,
+    /// Between that and a string.
     pub before_string: String,
     /// Between the name and a number, a truth value, `null`, an object or an array.
     pub before_json: [String; 5],
     /// After the value. No string may have it inside.
     pub end: String,
+    /// Behind `end` come the name again and this, if it is given. Then only names come that are
+    /// listed.
+    pub after_end: Option<String>,
     /// What strings may not have inside either.
     pub excludes: Vec<String>,
+    /// Whether one line end before a string, and one after it, is no part of it.
+    pub has_lines: bool,
     /// Whether `"` and `&` in names are written as `&quot;` and `&amp;`.
     pub escapes_names: bool,
     /// How integers are marked too, where nothing is said of a number.
@@ -45,6 +51,27 @@ pub struct Nested {
     pub before_items: String,
     /// What stands before an item instead of the name and the first character behind it.
     pub before_item: String,
+    /// What an item has for a name behind its end, if names come there.
+    pub item: String,
+}
+
+impl Parameters {
+    /// Whether a name can stand between its marks.
+    pub(crate) fn can_write(&self, name: &str) -> bool {
+        self.after_end.as_ref().is_none_or(|after| {
+            let is_marked = name.contains(after.as_str())
+                || self.excludes.iter().any(|mark| name.contains(mark));
+            !name.trim().is_empty() && !name.starts_with('/') && !is_marked
+        })
+    }
+
+    /// What comes behind the value of a name, or of an item.
+    fn end_of(&self, name: &str) -> String {
+        match &self.after_end {
+            Some(after) => format!("{}{name}{after}", self.end),
+            None => self.end.clone(),
+        }
+    }
 }
 
 /// What a name that is not listed is made of, where only its marks say where it ends.
@@ -58,7 +85,7 @@ impl Machine {
     }
 
     /// Up to the cap, and at least so many white-space characters.
-    fn spaces(&self, min: u32, exprs: &mut Exprs) -> ExprId {
+    pub(crate) fn spaces(&self, min: u32, exprs: &mut Exprs) -> ExprId {
         match self.schemas.options.whitespace {
             Whitespace::Any { cap } if cap >= min => {
                 let space = ByteSet::from_iter([b' ', b'\t', b'\n', b'\r']);
@@ -84,6 +111,8 @@ impl Machine {
             return Err(Error::unsupported(feature, Location::Pointer(String::new())));
         }
         for (object, at, may_close) in self.beginnings(shape)? {
+            let table = self.object(object)?.table().clone();
+            self.schemas.check_outermost(&table)?;
             accepts_empty |= may_close;
             choices.push(self.parameters_body(object, at, exprs)?);
         }
@@ -91,7 +120,7 @@ impl Machine {
     }
 
     /// The objects of a shape where they begin, and whether they may have no members.
-    fn beginnings(&mut self, shape: ShapeId) -> Result<Vec<(u32, At, bool)>, Error> {
+    pub(crate) fn beginnings(&mut self, shape: ShapeId) -> Result<Vec<(u32, At, bool)>, Error> {
         let objects = self.schemas.shape(shape).objects;
         let mut found = Vec::new();
         for formula in self.schemas.formulas.alternatives(objects) {
@@ -115,6 +144,11 @@ impl Machine {
         let object = self.object(number)?;
         let table = object.table().clone();
         let style = self.parameters_style();
+        let mut after_name = self.mark(&style.after_name, exprs);
+        if !style.after_name.is_empty() {
+            let space = self.spaces(0, exprs);
+            after_name = exprs.seq2(after_name, space);
+        }
         let mut members = Vec::new();
         let mut low = 0;
         while let Some(place) = self.next_place(&object, number, at, low)? {
@@ -122,18 +156,30 @@ impl Machine {
             let member = table.member_at[place as usize];
             let name = table.members[member as usize];
             let name = self.schemas.texts.get(name).to_string();
+            if !style.can_write(&name) {
+                continue;
+            }
             let name = written(&name, &style);
+            let end = style.end_of(&name);
             let name = exprs.bytes(name.as_bytes());
-            let rest = self.parameter(&object, number, at, Name::Member(member), exprs)?;
+            let name = exprs.seq2(name, after_name);
+            let rest = self.parameter(&object, number, at, Name::Member(member), &end, exprs)?;
             members.push(exprs.seq2(name, rest));
         }
-        for class in self.other_classes(&object, at)? {
+        let classes = match style.after_end {
+            // No rule says that two names are the same.
+            Some(_) => Vec::new(),
+            None => self.other_classes(&object, at)?,
+        };
+        for class in classes {
             let name = self.other_parameter(&table.classes[class], &table.members, exprs)?;
-            let rest = self.parameter(&object, number, at, Name::Class(class), exprs)?;
+            let name = exprs.seq2(name, after_name);
+            let end = &style.end;
+            let rest = self.parameter(&object, number, at, Name::Class(class), end, exprs)?;
             members.push(exprs.seq2(name, rest));
         }
         let members = exprs.choice(&members);
-        let before = exprs.bytes(style.before_name.as_bytes());
+        let before = self.mark(&style.before_name, exprs);
         let space = self.spaces(0, exprs);
         let more = exprs.seq(&[space, before, members]);
         let end = if self.may_close(&object, at) { self.spaces(1, exprs) } else { exprs.nothing() };
@@ -151,12 +197,7 @@ impl Machine {
         let spelling = Spelling::Text;
         let name =
             text_exprs::other_name(&self.schemas, class, listed, spelling, exprs, &mut budget)?;
-        let outside = CharSet::of(NOT_IN_NAMES.chars())
-            .union(&CharSet::new([('\0', ' '), ('\x7F', '\u{A0}')]));
-        let inside = exprs.chars(&outside.negate(), spelling);
-        let first = exprs.chars(&outside.union(&CharSet::of(NOT_FIRST.chars())).negate(), spelling);
-        let more = exprs.repeat(inside, 0, UNBOUNDED);
-        let plain = exprs.seq2(first, more);
+        let plain = plain_name(exprs, "");
         Ok(exprs.and(&[name, plain]))
     }
 
@@ -167,11 +208,12 @@ impl Machine {
         number: u32,
         at: At,
         name: Name,
+        end: &str,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
         let mut ways = Vec::new();
         for (value, at) in self.steps(object, at, name)? {
-            let value = self.parameter_value(value, "", exprs)?;
+            let value = self.parameter_value(value, "", end, exprs)?;
             let rule = self.rule(Rule::Parameters { object: number, at })?;
             let mut rest = exprs.call(rule);
             if self.may_close(object, at) {
@@ -184,7 +226,7 @@ impl Machine {
     }
 
     /// Whether nothing may come behind the last member.
-    fn is_over(&mut self, object: &Object, number: u32, at: At) -> Result<bool, Error> {
+    pub(crate) fn is_over(&mut self, object: &Object, number: u32, at: At) -> Result<bool, Error> {
         let has_space = matches!(self.schemas.options.whitespace, Whitespace::Any { cap: 1.. });
         Ok(!has_space
             && self.next_place(object, number, at, 0)?.is_none()
@@ -197,29 +239,37 @@ impl Machine {
         shape: ShapeId,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
-        let before = self.parameters_style().nested.map_or(String::new(), |n| n.before_item);
-        self.parameter_value(shape, &before, exprs)
+        let style = self.parameters_style();
+        let (before, name) =
+            style.nested.as_ref().map_or(("", ""), |nested| (&nested.before_item, &nested.item));
+        self.parameter_value(shape, before, &style.end_of(name), exprs)
     }
 
     /// A value in its marks, of which the first begins with `item` instead of the end of a name, if
-    /// that is given.
+    /// that is given, and the last is `end`.
     fn parameter_value(
         &mut self,
         id: ShapeId,
         item: &str,
+        end: &str,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
         let style = self.parameters_style();
         let shape = self.schemas.shape(id).clone();
-        let marked = |exprs: &mut Exprs, before: &str| match item {
-            "" => exprs.bytes(before.as_bytes()),
-            _ => exprs.bytes(format!("{item}{}", before.get(1..).unwrap_or("")).as_bytes()),
+        let marked = |machine: &Self, exprs: &mut Exprs, before: &str| match item {
+            "" => machine.mark(before, exprs),
+            _ => machine.mark(&format!("{item}{}", before.get(1..).unwrap_or("")), exprs),
         };
         let is_free = *shape == Shape::any();
         let mut ways = Vec::new();
         for string in &shape.strings {
-            let before = marked(exprs, &style.before_string);
-            let text = self.plain_string(string, &style, exprs)?;
+            let before = marked(self, exprs, &style.before_string);
+            let mut budget = self.schemas.budget.clone();
+            let (schemas, excludes) = (&self.schemas, &style.excludes);
+            let text =
+                text_exprs::plain(schemas, string, &style.end, excludes, exprs, &mut budget)?;
+            let is_any = *string == StringShape::default();
+            let text = if style.has_lines && !is_any { in_lines(text, exprs) } else { text };
             ways.push(exprs.seq2(before, text));
         }
         let space = self.spaces(0, exprs);
@@ -239,7 +289,7 @@ impl Machine {
                         let rest = Shape { arrays: rest, ..Shape::default() };
                         let rest = self.schemas.intern(rest);
                         let value = self.value_of(rest, 0, exprs)?;
-                        let before = marked(exprs, before);
+                        let before = marked(self, exprs, before);
                         ways.push(exprs.seq(&[before, space, value, space]));
                     }
                     (&nested.before_items, self.items_in_marks(&plain, exprs)?)
@@ -249,17 +299,17 @@ impl Machine {
                     let part = self.schemas.intern(part);
                     let value = self.value_of(part, 0, exprs)?;
                     if is_integer && let Some(before) = &style.before_integer {
-                        let before = marked(exprs, before);
+                        let before = marked(self, exprs, before);
                         ways.push(exprs.seq(&[before, space, value, space]));
                     }
                     (before, exprs.seq2(value, space))
                 }
             };
-            let before = marked(exprs, before);
+            let before = marked(self, exprs, before);
             ways.push(exprs.seq(&[before, space, value]));
         }
         let value = exprs.choice(&ways);
-        let end = exprs.bytes(style.end.as_bytes());
+        let end = self.mark(end, exprs);
         Ok(exprs.seq2(value, end))
     }
 
@@ -313,26 +363,27 @@ impl Machine {
         let item = exprs.call(rule);
         Ok(exprs.seq2(space, item))
     }
+}
 
-    /// A string as it stands, without what would end it.
-    fn plain_string(
-        &self,
-        string: &StringShape,
-        style: &Parameters,
-        exprs: &mut Exprs,
-    ) -> Result<ExprId, Error> {
-        let mut budget = self.schemas.budget.clone();
-        let strings = std::slice::from_ref(string);
-        let spelling = Spelling::Text;
-        let text = text_exprs::strings(&self.schemas, strings, spelling, exprs, &mut budget)?;
-        let marks = std::iter::once(&style.end).chain(&style.excludes);
-        let text = exprs.without(text, marks.map(String::as_bytes));
-        if emptiness::is_empty(exprs, text, &budget)? {
-            let feature = format!("a string that must have `{}` inside", style.end);
-            return Err(Error::unsupported(feature, Location::Pointer(String::new())));
-        }
-        Ok(text)
-    }
+/// A name that is made of what no mark begins with, and of none of `others`.
+pub(crate) fn plain_name(exprs: &mut Exprs, others: &str) -> ExprId {
+    let outside = CharSet::of(NOT_IN_NAMES.chars().chain(others.chars()))
+        .union(&CharSet::new([('\0', ' '), ('\x7F', '\u{A0}')]));
+    let inside = exprs.chars(&outside.negate(), Spelling::Text);
+    let first = outside.union(&CharSet::of(NOT_FIRST.chars())).negate();
+    let first = exprs.chars(&first, Spelling::Text);
+    let more = exprs.repeat(inside, 0, UNBOUNDED);
+    exprs.seq2(first, more)
+}
+
+/// A text on lines of its own, or as it is where that is no other one on lines of its own.
+fn in_lines(text: ExprId, exprs: &mut Exprs) -> ExprId {
+    let (end, any) = (exprs.bytes(b"\n"), exprs.any_text(Spelling::Text));
+    let framed = exprs.seq(&[end, text, end]);
+    let (begins, ends) = (exprs.seq2(end, any), exprs.seq2(any, end));
+    let others = exprs.choice(&[begins, ends]);
+    let plain = exprs.minus(text, others);
+    exprs.choice(&[framed, plain])
 }
 
 fn written(name: &str, style: &Parameters) -> String {

@@ -211,6 +211,7 @@ impl Schemas {
                 }
                 self.reach.refusals.push(refusal);
             }
+            self.check_notation(term, &shape)?;
             for number in shape.numbers.iter().filter(|number| number.values.is_none()) {
                 number_text::number_set(number, self.options.numbers, &self.budget.limits)?;
             }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::error::Error;
 use crate::frontend::json_schema::array_states::ItemsAt;
 use crate::frontend::json_schema::formula::NO_OBJECT;
+use crate::frontend::json_schema::notation::Notation;
 use crate::frontend::json_schema::object_states::{At, Name, Object};
 use crate::frontend::json_schema::object_table::{NameClass, ObjectTable};
 use crate::frontend::json_schema::schemas::Schemas;
@@ -54,7 +55,7 @@ pub(crate) enum Rule {
     Value { shape: ShapeId, depth: u32 },
     /// The rest of an object.
     Members { object: u32, at: At, depth: u32 },
-    /// An object whose members are written as parameters.
+    /// An object whose members are written as parameters, or as the arguments of a call.
     Call { shape: ShapeId },
     /// The rest of its members, not empty.
     Parameters { object: u32, at: At },
@@ -85,6 +86,9 @@ impl SchemaRules {
         let mut accepts_empty = false;
         let start = if machine.schemas.options.parameters.is_some() {
             (_, accepts_empty) = machine.parameters(shape, &mut Exprs::default())?;
+            machine.rule(Rule::Call { shape })?
+        } else if machine.is_python() {
+            (_, accepts_empty) = machine.call(shape, &mut Exprs::default())?;
             machine.rule(Rule::Call { shape })?
         } else {
             machine.rule(Rule::Value { shape, depth: 0 })?
@@ -223,6 +227,10 @@ impl Machine {
         }
     }
 
+    fn is_python(&self) -> bool {
+        self.schemas.options.notation == Notation::Python
+    }
+
     /// Work while a text is written has a time limit of its own.
     fn begin(&mut self) {
         self.schemas.budget = Budget::new(self.limits, Cancel::new());
@@ -263,22 +271,21 @@ impl Machine {
 
     fn scalars(&mut self, shape: &Shape, exprs: &mut Exprs) -> Result<ExprId, Error> {
         let mut choices = Vec::new();
+        let [null, no, yes] = self.schemas.options.notation.words();
         if shape.null {
-            choices.push(exprs.bytes(b"null"));
+            choices.push(exprs.bytes(null.as_bytes()));
         }
         if shape.bools != 0 {
-            let words = [(1, &b"false"[..]), (2, b"true")];
+            let words = [(1, no), (2, yes)];
             let words = words.into_iter().filter(|&(bit, _)| shape.bools & bit != 0);
-            choices.push(exprs.one_of(words.map(|(_, word)| word)));
+            choices.push(exprs.one_of(words.map(|(_, word)| word.as_bytes())));
         }
         for number in &shape.numbers {
             let numbers = self.schemas.options.numbers;
             choices.push(number_text::number(exprs, number, numbers, &self.limits)?);
         }
-        let mut budget = self.schemas.budget.clone();
         for string in &shape.strings {
-            let string = text_exprs::string(&self.schemas, string, exprs, &mut budget)?;
-            choices.push(string);
+            choices.push(self.string(string, exprs)?);
         }
         Ok(exprs.choice(&choices))
     }
@@ -362,7 +369,11 @@ impl Machine {
         let object = self.object(number)?;
         let table = object.table().clone();
         let high = table.len();
-        let may_close = self.may_close(&object, at);
+        let close = self.may_close(&object, at).then_some(b"}");
+        if self.schemas.options.notation != Notation::Json {
+            let more = self.members_in_notation(&object, number, at, depth, exprs)?;
+            return Ok(self.close_or_more(at.is_first, close, more, depth, exprs));
+        }
         let has_listed = self.next_place(&object, number, at, 0)?.is_some();
         let classes = self.other_classes(&object, at)?;
         let mut names = Vec::new();
@@ -378,7 +389,7 @@ impl Machine {
         let quote = exprs.bytes(b"\"");
         let names = exprs.choice(&names);
         let more = exprs.seq2(quote, names);
-        Ok(self.close_or_more(at.is_first, may_close.then_some(b"}"), more, depth, exprs))
+        Ok(self.close_or_more(at.is_first, close, more, depth, exprs))
     }
 
     /// A name of a class, its closing quote, its value and the rest of the object.
@@ -422,7 +433,7 @@ impl Machine {
     }
 
     /// The colon, a value and the rest of the object.
-    fn after_value(
+    pub(crate) fn after_value(
         &mut self,
         value: ShapeId,
         object: u32,
@@ -462,6 +473,10 @@ impl Rules for SchemaRules {
         match *machine.rules.get(rule.0) {
             Rule::Value { shape, depth } => machine.value_body(shape, depth, exprs),
             Rule::Members { .. } => machine.members(rule.0, exprs),
+            Rule::Call { shape } if machine.is_python() => Ok(machine.call(shape, exprs)?.0),
+            Rule::Parameters { object, at } if machine.is_python() => {
+                machine.arguments(object, at, exprs)
+            }
             Rule::Call { shape } => Ok(machine.parameters(shape, exprs)?.0),
             Rule::Parameters { object, at } => machine.parameters_body(object, at, exprs),
             Rule::Item { shape } => machine.item_in_marks(shape, exprs),
@@ -486,6 +501,10 @@ impl Rules for SchemaRules {
             Rule::NextItem { array, at, .. } => format!("items_{array}_{}", at.count),
             Rule::AfterItem { array, at, .. } => format!("after_item_{array}_{}", at.count),
         }
+    }
+
+    fn special_tokens(&self) -> Vec<String> {
+        self.machine().schemas.options.tokens.clone()
     }
 
     fn left_behind(&self) -> usize {

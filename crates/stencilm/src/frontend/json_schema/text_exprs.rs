@@ -1,11 +1,12 @@
 //! Strings and member names of a shape as expressions.
 
-use crate::error::Error;
+use crate::error::{Error, Location};
 use crate::frontend::json_schema::object_table::NameClass;
 use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{PatternId, StringShape, TextId};
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling, UNBOUNDED};
 use crate::limits::Budget;
+use crate::residual::emptiness;
 
 /// A string with its quotes, spelled as the options say.
 pub(crate) fn string(
@@ -34,6 +35,28 @@ pub(crate) fn strings(
         texts.push(content(schemas, shape, spelling, exprs, budget)?);
     }
     Ok(exprs.choice(&texts))
+}
+
+/// A string as it stands, without what would end it, and without other marks.
+///
+/// # Errors
+/// No string is left, or a limit was reached.
+pub(crate) fn plain(
+    schemas: &Schemas,
+    shape: &StringShape,
+    end: &str,
+    excludes: &[String],
+    exprs: &mut Exprs,
+    budget: &mut Budget,
+) -> Result<ExprId, Error> {
+    let text = content(schemas, shape, Spelling::Text, exprs, budget)?;
+    let marks = std::iter::once(end).chain(excludes.iter().map(String::as_str));
+    let text = exprs.without(text, marks.map(str::as_bytes));
+    if emptiness::is_empty(exprs, text, budget)? {
+        let feature = format!("a string that must have `{end}` inside");
+        return Err(Error::unsupported(feature, Location::Pointer(String::new())));
+    }
+    Ok(text)
 }
 
 /// A member name of a class that is not one of those listed, spelled, without its quotes.

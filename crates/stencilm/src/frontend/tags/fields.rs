@@ -88,6 +88,22 @@ impl<'d> Fields<'d> {
         Ok(texts)
     }
 
+    /// Whether some format at or below `node` excludes texts.
+    pub(crate) fn excludes_inside(&self, node: NodeId) -> bool {
+        let mut todo = vec![node];
+        while let Some(node) = todo.pop() {
+            todo.extend_from_slice(self.document.items(node));
+            for (name, value) in self.document.members(node) {
+                match name {
+                    "excludes" if !self.document.items(value).is_empty() => return true,
+                    "json_schema" => {}
+                    _ => todo.push(value),
+                }
+            }
+        }
+        false
+    }
+
     /// The items of a list with one at least.
     pub(crate) fn items(&self, name: &str) -> Result<&'d [NodeId], Error> {
         let items = list(self.document, self.need(name)?)?;

@@ -11,8 +11,8 @@ use crate::grammar::{self, ExprId, Exprs, RuleId, RuleSet, UNBOUNDED};
 use crate::interner::index;
 use crate::limits::Budget;
 
-/// A schema's text, style, order, white space and excluded texts.
-pub(crate) type SchemaKey = (String, String, KeyOrder, Whitespace, Vec<String>);
+/// A schema's text, style, order, white space, and excluded texts and special tokens.
+pub(crate) type SchemaKey = (String, String, KeyOrder, Whitespace, (Vec<String>, Vec<String>));
 
 /// The texts that end the nearest tag around.
 #[derive(Clone, Copy, Debug)]
@@ -298,8 +298,9 @@ impl<'a> Lowering<'a> {
             })
             .collect();
         let node = fields.need("content")?;
-        // Free text is the same before all ends, unless some of them overlap.
-        let is_same = ends.iter().all(|end| early(&ends, &[end]).is_empty());
+        // Free text is the same before all ends, unless some of them overlap, or excluded texts do.
+        let is_same = ends.iter().all(|end| early(&ends, &[end]).is_empty())
+            && (ends.len() < 2 || !fields.excludes_inside(node));
         let mut content = Vec::with_capacity(end.len());
         for mark in &end {
             let (next, token): (&[&str], _) = match mark {
@@ -467,7 +468,7 @@ const FORMATS: &[(&str, &[&str])] = &[
     ("const_string", &["type", "value"]),
     (
         "json_schema",
-        &["type", "json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"],
+        &["type", "json_schema", "style", "any_order", "max_whitespace_cnt", "excludes", "tokens"],
     ),
     ("qwen_xml_parameter", &["type", "json_schema"]),
     ("regex", &["type", "pattern", "excludes"]),

@@ -7,7 +7,7 @@ use crate::frontend::lark;
 use crate::frontend::regex::{self, Mode, RegexOptions};
 use crate::frontend::tags::fields::Fields;
 use crate::frontend::tags::lower::Lowering;
-use crate::frontend::tags::styles::style;
+use crate::frontend::tags::styles::{Style, style};
 use crate::frontend::tags::written::written;
 use crate::grammar::{ExprId, Spelling};
 
@@ -24,12 +24,16 @@ impl Lowering<'_> {
         };
         let excludes = fields.marks("excludes")?;
         let mut options: JsonSchemaOptions = self.options.clone();
+        if matches!(name, "json" | "pythonic") && !excludes.is_empty() {
+            return Err(fields.refused(format!("`excludes` in the style `{name}`")));
+        }
         if name != "json" {
-            let style = style(name, &excludes);
-            options.parameters =
-                Some(style.ok_or_else(|| fields.wrong(format!("there is no style `{name}`")))?);
-        } else if !excludes.is_empty() {
-            return Err(fields.refused("`excludes` in the style `json`"));
+            match style(name, &excludes) {
+                Some(Style::Marks(marks)) => options.parameters = Some(*marks),
+                Some(Style::Notation(notation)) => options.notation = notation,
+                None => return Err(fields.wrong(format!("there is no style `{name}`"))),
+            }
+            options.tokens = fields.marks("tokens")?.iter().map(ToString::to_string).collect();
         }
         if fields.flag("any_order", false)? {
             options.key_order = KeyOrder::Any;
@@ -43,7 +47,7 @@ impl Lowering<'_> {
         let text = written(fields.document, node);
         let key = (text, name.to_owned(), options.key_order, options.whitespace.clone(), {
             let excludes: Vec<String> = excludes.iter().map(ToString::to_string).collect();
-            excludes
+            (excludes, options.tokens.clone())
         });
         if let Some(&known) = self.schemas.get(&key) {
             return Ok(known);
