@@ -148,6 +148,13 @@ class Grammar:
     @staticmethod
     def any_of(grammars: Sequence[Grammar], limits: Limits | None = None) -> Grammar: ...
     def repeat(self, min: int, max: int | None = None, limits: Limits | None = None) -> Grammar: ...
+    def rule(
+        self,
+        capture: str | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        limits: Limits | None = None,
+    ) -> Grammar: ...
     @staticmethod
     def substrings(text: str, limits: Limits | None = None) -> Grammar: ...
     @property

@@ -380,6 +380,43 @@ class Grammar:
         core = self._core.repeat(min, max, core_limits)
         return Grammar(core, "repeat", _fingerprints([self]), {"min": min, "max": max})
 
+    def rule(
+        self,
+        *,
+        capture: str | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        limits: Limits | None = None,
+    ) -> Grammar:
+        """The same texts, as a rule that asks for something beside them.
+
+        Args:
+            capture: The name under which `Matcher.captures` gives what it took: letters, digits, `_`, `-`
+                and `.`.
+            max_tokens: It ends at the first boundary between two tokens, from this many of its own on, at
+                which it can. At least 1.
+            temperature: What its tokens are sampled at; see `Matcher.temperature`.
+            limits: Those of this step.
+
+        Raises:
+            GrammarSyntaxError: A name or a temperature that is none, or `max_tokens` is 0.
+            OverflowError: `max_tokens` is negative, or 2**32 at least.
+
+        >>> from stencilm import Compiler, Vocabulary
+        >>> value = Grammar.from_regex("[0-9]+").rule(capture="value")
+        >>> grammar = Grammar.literal("x = ") + value
+        >>> vocabulary = Vocabulary.from_tokens([bytes([b]) for b in range(256)] + [None], stop=[256])
+        >>> matcher = Compiler(vocabulary).compile(grammar).matcher()
+        >>> matcher.accept_bytes(b"x = 12")
+        True
+        >>> matcher.captures()
+        [Capture(name='value', start=4, text=b'12')]
+        """
+        core_limits = None if limits is None else limits._core
+        core = self._core.rule(capture, max_tokens, temperature, core_limits)
+        options = {"capture": capture, "max_tokens": max_tokens, "temperature": temperature}
+        return Grammar(core, "rule", _fingerprints([self]), options)
+
     def optional(self) -> Grammar:
         """A text or nothing.
 

@@ -207,6 +207,22 @@ impl Grammar {
         Ok(Self(guarded_apart(py, || stencilm::from_repeat(&part, min, max, &mut budget))?))
     }
 
+    /// The same texts, as a rule with options.
+    #[pyo3(signature = (capture=None, max_tokens=None, temperature=None, limits=None))]
+    fn rule(
+        &self,
+        py: Python<'_>,
+        capture: Option<&str>,
+        max_tokens: Option<u32>,
+        temperature: Option<f32>,
+        limits: Option<&Limits>,
+    ) -> PyResult<Self> {
+        let mark =
+            stencilm::grammar::Mark { capture: capture.map(Into::into), max_tokens, temperature };
+        let (part, mut budget) = (self.0.clone(), budget(limits, None));
+        Ok(Self(guarded_apart(py, || stencilm::from_marked(&part, mark, &mut budget))?))
+    }
+
     /// Everything that stands somewhere in a text.
     #[staticmethod]
     #[pyo3(signature = (text, limits=None))]

@@ -147,6 +147,30 @@ pub fn from_repeat(
     from_rules(frontend::combine::repeat(grammar, min, max)?, budget)
 }
 
+/// The same texts, as a rule that asks for something beside them: what it takes is kept, it has few
+/// tokens, or a temperature.
+///
+/// ```
+/// use stencilm::{Budget, from_marked, from_regex, grammar::Mark};
+///
+/// let mut budget = Budget::default();
+/// let word = from_regex("[a-z]+", &mut budget)?;
+/// let mark = Mark { capture: Some("word".into()), ..Mark::default() };
+/// let shown = from_marked(&word, mark, &mut budget)?.show(9)?;
+/// assert!(shown.starts_with("start ::= root\nroot[capture=\"word\"] ::= part_1."));
+/// # Ok::<(), stencilm::Error>(())
+/// ```
+///
+/// # Errors
+/// A name, a number of tokens or a temperature that is none, or a limit.
+pub fn from_marked(
+    grammar: &Grammar,
+    mark: grammar::Mark,
+    budget: &mut Budget,
+) -> Result<Grammar, Error> {
+    from_rules(frontend::combine::marked(grammar, mark)?, budget)
+}
+
 /// Everything that stands somewhere in a text, the empty text included.
 ///
 /// # Errors

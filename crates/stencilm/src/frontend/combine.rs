@@ -1,7 +1,8 @@
 //! Grammars made of grammars: one after the other, any of them, one of them again and again.
 
 use crate::error::Error;
-use crate::grammar::{ExprId, Exprs, Grammar, RuleId, RuleSet};
+use crate::frontend::marks;
+use crate::grammar::{ExprId, Exprs, Grammar, Mark, RuleId, RuleSet};
 
 /// Texts of all of these, one after the other.
 ///
@@ -25,6 +26,17 @@ pub fn any_of(grammars: &[Grammar]) -> Result<RuleSet, Error> {
 /// See [`RuleSet::supply`].
 pub fn repeat(grammar: &Grammar, min: u32, max: u32) -> Result<RuleSet, Error> {
     combined(std::slice::from_ref(grammar), |exprs, parts| exprs.repeat(parts[0], min, max))
+}
+
+/// The same texts, as a rule that asks for something beside them.
+///
+/// # Errors
+/// The name of the capture, the number of tokens or the temperature is none.
+pub fn marked(grammar: &Grammar, mark: Mark) -> Result<RuleSet, Error> {
+    marks::check(&mark)?;
+    let mut rules = combined(std::slice::from_ref(grammar), |_, parts| parts[0])?;
+    rules.marks.push((RuleId(0), mark));
+    Ok(rules)
 }
 
 fn combined(

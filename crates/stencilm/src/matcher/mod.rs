@@ -102,7 +102,7 @@ struct Step {
     has_stopped: bool,
     choices: Option<Choices>,
     /// The text up to here, where rules capture parts of it.
-    read: Option<TextSoFar>,
+    read: Option<Box<TextSoFar>>,
 }
 
 impl Step {
@@ -116,7 +116,7 @@ impl Step {
         if !compiled.has_marks() {
             return Self::at(state);
         }
-        let read = compiled.has_captures().then(TextSoFar::default);
+        let read = compiled.has_captures().then(Box::default);
         Self { read, ..Self::at(state.marked()) }
     }
 }
