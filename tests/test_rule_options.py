@@ -60,7 +60,7 @@ def test_a_budget_of_tokens_counts_tokens_and_no_texts() -> None:
 
 def test_values_are_checked() -> None:
     grammar = Grammar.literal("a")
-    for name in ("", "two words", "quo\"te"):
+    for name in ("", "two words", 'quo"te'):
         with pytest.raises(GrammarSyntaxError, match="the name of a capture"):
             grammar.rule(capture=name)
     for temperature in (-0.5, float("nan"), float("inf")):

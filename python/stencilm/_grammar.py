@@ -391,10 +391,10 @@ class Grammar:
         """The same texts, as a rule that asks for something beside them.
 
         Args:
-            capture: The name under which `Matcher.captures` gives what it took: letters, digits, `_`, `-`
-                and `.`.
-            max_tokens: It ends at the first boundary between two tokens, from this many of its own on, at
-                which it can. At least 1.
+            capture: The name under which `Matcher.captures` gives what it took: letters, digits,
+                `_`, `-` and `.`.
+            max_tokens: It ends at the first boundary between two tokens, from this many of its own
+                on, at which it can. At least 1.
             temperature: What its tokens are sampled at; see `Matcher.temperature`.
             limits: Those of this step.
 
@@ -405,7 +405,8 @@ class Grammar:
         >>> from stencilm import Compiler, Vocabulary
         >>> value = Grammar.from_regex("[0-9]+").rule(capture="value")
         >>> grammar = Grammar.literal("x = ") + value
-        >>> vocabulary = Vocabulary.from_tokens([bytes([b]) for b in range(256)] + [None], stop=[256])
+        >>> tokens = [bytes([b]) for b in range(256)] + [None]
+        >>> vocabulary = Vocabulary.from_tokens(tokens, stop=[256])
         >>> matcher = Compiler(vocabulary).compile(grammar).matcher()
         >>> matcher.accept_bytes(b"x = 12")
         True

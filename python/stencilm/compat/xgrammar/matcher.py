@@ -216,13 +216,13 @@ class GrammarMatcher:
             raise RuntimeError(str(error)) from error
 
     def get_captures(self, *, deduplicate: bool = True) -> list[tuple[str, bytes]]:
-        """The names and texts of captured rules, by their beginnings.
+        r"""The names and texts of captured rules, by their beginnings.
 
         Args:
             deduplicate: Whether one that comes again, name and text, is left out.
 
         >>> from stencilm.compat import xgrammar as xgr
-        >>> grammar = 'root ::= item ("," item)*\\nitem[capture] ::= [a-z]+'
+        >>> grammar = 'root ::= item ("," item)*\nitem[capture] ::= [a-z]+'
         >>> compiler = xgr.GrammarCompiler(xgr.TokenizerInfo(["ab", ",", "</s>"]))
         >>> matcher = xgr.GrammarMatcher(compiler.compile_grammar(grammar))
         >>> matcher.accept_string("ab,ab")
