@@ -49,6 +49,9 @@ impl Schemas {
             array.contains.push(Contains { from: 0, to: UNBOUNDED, value, min, max });
         }
         array.unique = keywords.unique.map(at);
+        if let Some(place) = array.unique {
+            self.check_unique(place)?;
+        }
         Ok(array.normal())
     }
 

@@ -5,7 +5,7 @@ use crate::frontend::json_schema::formula::{Formula, FormulaId};
 use crate::frontend::json_schema::notation::Notation;
 use crate::frontend::json_schema::object_table::{Leaf, ObjectTable};
 use crate::frontend::json_schema::schemas::Schemas;
-use crate::frontend::json_schema::shape::{ArrayShape, NEVER, Shape, ShapeId, StringShape, TermId};
+use crate::frontend::json_schema::shape::{NEVER, Place, Shape, ShapeId, StringShape, TermId};
 use crate::frontend::json_schema::terms::Term;
 use crate::frontend::json_schema::text_exprs;
 use crate::grammar::Exprs;
@@ -24,9 +24,10 @@ impl Schemas {
         if self.options.notation == Notation::Json && !is_nested {
             return Ok(());
         }
-        let is_all_in_marks = style.is_none_or(|style| style.after_end.is_some());
-        for array in shape.arrays.iter().filter(|_| is_all_in_marks) {
-            self.check_array(term, array)?;
+        let counts_items = shape.arrays.iter().any(|array| !array.is_plain());
+        if counts_items && style.is_some_and(|style| style.after_end.is_some()) {
+            let feature = "items that are counted, and not written as JSON";
+            return Err(Error::unsupported(feature, self.location_of(term)));
         }
         for formula in self.formulas.alternatives(shape.objects) {
             self.check_counts(term, formula)?;
@@ -131,23 +132,21 @@ impl Schemas {
         false
     }
 
-    fn check_array(&self, term: TermId, array: &ArrayShape) -> Result<(), Error> {
-        if let Some(place) = array.unique {
-            let location = self.sources.location(place);
-            return Err(Error::unsupported(
-                "different items that are not written as JSON",
-                location,
-            ));
+    /// Whether items may be asked to differ, or two of them to be equal: which came is remembered as
+    /// JSON.
+    ///
+    /// # Errors
+    /// They may not.
+    pub(crate) fn check_unique(&self, place: Place) -> Result<(), Error> {
+        let is_json = match &self.options.parameters {
+            Some(style) => style.after_end.is_none(),
+            None => self.options.notation == Notation::Json,
+        };
+        if is_json {
+            return Ok(());
         }
-        if let Some(refusal) = array.repeats {
-            let location = self.sources.location(refusal.place);
-            return Err(Error::unsupported("equal items that are not written as JSON", location));
-        }
-        if self.options.parameters.is_some() && !array.is_plain() {
-            let feature = "items that are counted, and not written as JSON";
-            return Err(Error::unsupported(feature, self.location_of(term)));
-        }
-        Ok(())
+        let feature = "different items that are not written as JSON";
+        Err(Error::unsupported(feature, self.sources.location(place)))
     }
 
     fn check_strings(
