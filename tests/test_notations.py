@@ -153,7 +153,11 @@ def test_random_schemas_in_another_notation(style: str) -> None:
 
         pool = [value for value in values(random, schema, 30) if isinstance(value, dict)]
         for _ in range(3):
-            text = walk(matcher, random)
+            try:
+                text = walk(matcher, random)
+            except UnsupportedError:  # A condition that only arises when a value is under way.
+                tally["refused late"] += 1
+                continue
             if text is None:
                 tally["long walks"] += 1
                 continue
@@ -175,7 +179,11 @@ def test_random_schemas_in_another_notation(style: str) -> None:
                 continue
             is_valid = verdicts.pop()
             tally["valid" if is_valid else "invalid"] += 1
-            assert accepts(matcher, text) == is_valid, (schema, text)
+            try:
+                assert accepts(matcher, text) == is_valid, (schema, text)
+            except UnsupportedError:
+                tally["refused late"] += 1
+    assert tally["refused late"] <= SCHEMAS / 100
     print(style, dict(tally))
     assert tally["walks"] > SCHEMAS / 2
     assert tally["valid"] > SCHEMAS

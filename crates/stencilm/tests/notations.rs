@@ -66,6 +66,7 @@ fn names_without_quotes() {
             r#"{city:<|"|><|"|>,days:[None]}"#,
             r#"{city:<|"|><|"|>,more:{x:<|"|>1<|"|>}}"#,
             r#"{city:<|"|><|"|>,other:1}"#,
+            "{city:<|\"|><|\"|>,more:{\u{2028}x:1}}",
         ],
     );
     check(

@@ -76,6 +76,15 @@ impl Parameters {
 
 /// What a name that is not listed is made of, where only its marks say where it ends.
 const NOT_IN_NAMES: &str = "<>\"'&=/|\\";
+/// White space beyond Latin-1, which readers drop around names.
+const SPACES: [(char, char); 6] = [
+    ('\u{1680}', '\u{1680}'),
+    ('\u{2000}', '\u{200A}'),
+    ('\u{2028}', '\u{2029}'),
+    ('\u{202F}', '\u{202F}'),
+    ('\u{205F}', '\u{205F}'),
+    ('\u{3000}', '\u{3000}'),
+];
 /// What it does not begin with: names of parameters are those of variables.
 const NOT_FIRST: &str = "0123456789-.";
 
@@ -368,7 +377,8 @@ impl Machine {
 /// A name that is made of what no mark begins with, and of none of `others`.
 pub(crate) fn plain_name(exprs: &mut Exprs, others: &str) -> ExprId {
     let outside = CharSet::of(NOT_IN_NAMES.chars().chain(others.chars()))
-        .union(&CharSet::new([('\0', ' '), ('\x7F', '\u{A0}')]));
+        .union(&CharSet::new([('\0', ' '), ('\x7F', '\u{A0}')]))
+        .union(&CharSet::new(SPACES));
     let inside = exprs.chars(&outside.negate(), Spelling::Text);
     let first = outside.union(&CharSet::of(NOT_FIRST.chars())).negate();
     let first = exprs.chars(&first, Spelling::Text);
