@@ -29,6 +29,7 @@ const FRONT_ENDS: &[(&str, &[&str])] = &[
     ("automaton", &[]),
     ("substrings", &[]),
     ("marks", &[]),
+    ("combine", &["marks"]),
     ("ebnf", &["automaton", "regex", "substrings", "marks"]),
     ("json_schema", &["regex"]),
     ("lark", &["automaton", "regex", "json_schema", "substrings", "marks"]),
