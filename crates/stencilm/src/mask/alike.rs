@@ -5,19 +5,18 @@ use smallvec::SmallVec;
 
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, UNBOUNDED};
+use crate::mask::after::After;
 use crate::mask::local::Local;
 use crate::mask::tries::FULL;
-use crate::mask::walk::Found;
 use crate::mask::{MaskBuilder, Tables};
 use crate::residual::loops::Loop;
-use crate::residual::places::Places;
 
 impl Tables {
     /// The local result of `id` out of that of a loop that it soon becomes; none if there is none.
     pub(super) fn local_like_loop(
         &mut self,
         id: ExprId,
-        after: Places,
+        after: After,
     ) -> Result<Option<Local>, Error> {
         // What is like itself, in the end, is walked.
         if self.modelled.contains(&id) {
@@ -60,12 +59,14 @@ impl Tables {
                 }
             }
         }
-        let Some(Local { inside: kept, exits }) = self.without(known, FULL, refused) else {
+        let Some(Local { inside: kept, exits, is_whole }) = self.without(known, FULL, refused)
+        else {
             return Ok(None);
         };
         let mut inside = MaskBuilder::default();
         inside.add(&kept);
-        let mut found = Found::sieved(after, inside, SmallVec::new());
+        let mut found = self.begin_sieved(after, inside, SmallVec::new());
+        found.is_whole = is_whole;
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
         self.walk_ranges(apart, FULL, &mut found)?;
         self.finish_walk(found).map(Some)

@@ -7,11 +7,10 @@ use smallvec::smallvec;
 
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId};
+use crate::mask::after::After;
 use crate::mask::local::Local;
 use crate::mask::tries::{FULL, TrieId};
-use crate::mask::walk::Found;
 use crate::mask::{MaskBuilder, Tables, has};
-use crate::residual::places::Places;
 
 /// With fewer characters to go, most tokens matter: a plain walk is as good.
 const FEWEST: u32 = 4;
@@ -27,7 +26,7 @@ impl Tables {
         id: ExprId,
         first: ExprId,
         rest: ExprId,
-        after: Places,
+        after: After,
     ) -> Result<Option<Local>, Error> {
         let Some((condition, sure)) = self.counted(first) else {
             return Ok(None);
@@ -54,7 +53,8 @@ impl Tables {
         let long: Vec<u32> = short.pure().iter().map(|word| !word).collect();
         let exits: Vec<TrieId> =
             local.exits.iter().filter_map(|&exit| self.tries.without(exit, &long)).collect();
-        let mut found = Found::sieved(after, inside, smallvec![short]);
+        let mut found = self.begin_sieved(after, inside, smallvec![short]);
+        found.is_whole = local.is_whole;
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
         self.walk_all(id, FULL, &mut found)?;
         self.finish_walk(found).map(Some)

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::error::Error;
-use crate::grammar::{CharSet, Expr, ExprId, UNBOUNDED};
+use crate::grammar::{ByteSet, CharSet, Expr, ExprId, UNBOUNDED};
+use crate::mask::after::{After, First};
 use crate::mask::local::Local;
 use crate::mask::tries::{FULL, TrieId};
-use crate::mask::walk::Found;
 use crate::mask::{MaskBuilder, Tables, has};
 use crate::residual::loops::Loop;
-use crate::residual::places::Places;
 use crate::vocab::Sieve;
 
 impl Tables {
@@ -20,17 +19,21 @@ impl Tables {
     pub(super) fn sieved_local(
         &mut self,
         id: ExprId,
-        after: Places,
+        after: After,
     ) -> Result<Option<Local>, Error> {
         let Some(lead) = self.residuals.leading_loop(id) else {
             return Ok(None);
         };
-        if after.goes_on() && !lead.is_guarded {
+        if !lead.is_wide || !self.residuals.loop_completes(id, after.places)? {
             return Ok(None);
         }
-        if !lead.is_wide || !self.residuals.loop_completes(id, after)? {
+        let is_guarded = lead.is_guarded || !after.goes_on();
+        let first = self.first_set(after.first);
+        if !is_guarded && !self.residuals.is_parted(id, &lead, &first)? {
             return Ok(None);
         }
+        // Of an endless text the end tells nothing.
+        let mut is_whole = is_guarded || after.first == First::ANY;
         if !lead.is_exact
             && let Some(local) = self.local_like_loop(id, after)?
         {
@@ -42,7 +45,8 @@ impl Tables {
         inside.add_base(base.pure());
         if !lead.is_exact {
             // Longer tokens of these characters must be walked, too.
-            let mut found = Found::sieved(after, inside, smallvec![base]);
+            let mut found = self.begin_sieved(after, inside, smallvec![base]);
+            found.is_whole = is_whole;
             self.walk_all(id, FULL, &mut found)?;
             return self.finish_walk(found).map(Some);
         }
@@ -58,14 +62,16 @@ impl Tables {
                     if max >= pure.rest_depth() {
                         inside.adds().extend_from_slice(local.inside.singles());
                         let inside = self.finish_mask(inside);
-                        return Ok(Some(Local { inside, exits: local.exits }));
+                        return Ok(Some(Local { inside, ..local }));
                     }
+                    is_whole &= local.is_whole;
                     sieves.push(self.add_short(&local, max, &mut inside, &mut exits));
                 }
             }
-            sieves.extend(self.leaving(open, &lead)?);
+            sieves.extend(self.leaving(open, &lead, &first)?);
         }
-        let mut found = Found::sieved(after, inside, sieves);
+        let mut found = self.begin_sieved(after, inside, sieves);
+        found.is_whole = is_whole;
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
         self.walk_all(id, FULL, &mut found)?;
         self.finish_walk(found).map(Some)
@@ -88,28 +94,28 @@ impl Tables {
     }
 
     /// Lets the tokens through that stay in the loop at the beginning of `open`, or are refused
-    /// there: none of their characters leads out of it. None if one of the loop's own may, too.
-    fn leaving(&mut self, open: ExprId, lead: &Loop) -> Result<Option<Arc<Sieve>>, Error> {
-        let Expr::Seq(first, rest) = self.residuals.exprs.get(open) else { return Ok(None) };
-        let Expr::Repeat { body, .. } = self.residuals.exprs.get(first) else { return Ok(None) };
-        if !self.residuals.begins_outside(rest, &lead.class) {
+    /// there: none of their characters leads out of it, before one of the bytes of `first`. None if
+    /// one of the loop's own may, too.
+    fn leaving(
+        &mut self,
+        open: ExprId,
+        lead: &Loop,
+        first: &ByteSet,
+    ) -> Result<Option<Arc<Sieve>>, Error> {
+        let Expr::Seq(head, rest) = self.residuals.exprs.get(open) else { return Ok(None) };
+        let Expr::Repeat { body, .. } = self.residuals.exprs.get(head) else { return Ok(None) };
+        if !self.residuals.is_parted(open, lead, first)? {
             return Ok(None);
         }
-        let exprs = &mut self.residuals.exprs;
-        let any_number = exprs.repeat(body, 0, UNBOUNDED);
-        let any_number = exprs.seq2(any_number, rest);
-        let nothing = exprs.nothing();
-        let mut leaving = Vec::new();
-        for byte in 0..=u8::MAX {
-            if !lead.bytes.contains(byte) && self.residuals.step(any_number, byte)? != nothing {
-                leaving.push(char::from(byte));
-            }
-        }
+        let any_number = self.residuals.exprs.repeat(body, 0, UNBOUNDED);
+        let leaving = self.residuals.live_first_bytes(any_number)?;
+        let leaving = leaving.difference(&lead.bytes);
+        let leaving = leaving.union(&self.residuals.bytes_after(rest, first)?);
         // Beyond ASCII a byte does not tell the character.
-        if !leaving.iter().all(char::is_ascii) {
+        if !leaving.iter().all(|byte| byte.is_ascii()) {
             return Ok(None);
         }
-        let staying = CharSet::of(leaving).negate();
+        let staying = CharSet::of(leaving.iter().map(char::from)).negate();
         Ok(Some(self.sieve(&Arc::new(staying), None)))
     }
 

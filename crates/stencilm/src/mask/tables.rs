@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use crate::error::Error;
 use crate::grammar::{ExprId, RuleId, Rules, TokenName};
 use crate::limits::Limits;
 use crate::mask::Mask;
+use crate::mask::after::{First, Firsts};
 use crate::mask::local::{Local, LocalId};
 use crate::mask::store::Store;
 use crate::mask::tries::{TrieId, Tries};
@@ -39,8 +41,9 @@ pub(crate) struct Tables {
     pub(crate) vocabulary: Arc<Vocabulary>,
     pub(super) store: Arc<Store>,
     pub(super) tries: Tries,
+    pub(super) firsts: Firsts,
     pub(super) locals: Vec<Local>,
-    pub(super) local_ids: FxHashMap<(ExprId, TrieId, Places), LocalId>,
+    pub(super) local_ids: FxHashMap<(ExprId, TrieId, Places), SmallVec<[(First, LocalId); 1]>>,
     pub(super) views: Vec<View>,
     pub(super) first_views: FxHashMap<(ExprId, Places), ViewId>,
     pub(super) next_views: FxHashMap<(ViewId, ExprId, Places), ViewId>,
@@ -72,6 +75,7 @@ impl Tables {
             tries: Tries::new(vocabulary.clone()),
             vocabulary,
             store,
+            firsts: Firsts::default(),
             locals: Vec::new(),
             local_ids: FxHashMap::default(),
             views: Vec::new(),
@@ -124,7 +128,8 @@ impl Tables {
             + self.tries.size_in_bytes()
             + self.mask_bytes
             + self.locals.len() * size_of::<Local>()
-            + self.local_ids.len() * 24
+            + self.locals.len() * 16
+            + self.local_ids.len() * 40
             + self.views.len() * size_of::<View>()
             + (self.first_views.len() + self.next_views.len()) * 24
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use crate::error::Error;
 use crate::grammar::{ByteSet, CharSet, Expr, ExprId, Spelling, UNBOUNDED};
 use crate::residual::{Lead, Residuals, spell};
 
@@ -44,6 +45,14 @@ impl Loop {
         let is_wide = beyond || ascii.len() > NARROW;
         Self { class, max, is_exact, is_guarded: false, is_wide, bytes }
     }
+
+    /// All bytes that its characters have, and maybe more.
+    fn all_bytes(&self) -> ByteSet {
+        match self.class.clamp(0x80, u32::from(char::MAX)).is_empty() {
+            true => self.bytes,
+            false => self.bytes.union(&ByteSet::range(0x80, u8::MAX)),
+        }
+    }
 }
 
 impl Residuals {
@@ -64,6 +73,33 @@ impl Residuals {
         let found = Arc::new(found);
         self.known(id).lead = Lead::Loop(found.clone());
         Some(found)
+    }
+
+    /// Whether what follows the loop that `id` begins with, before one of the bytes of `first`, begins
+    /// with no byte that a character of the loop has: no token made of them leaves the loop.
+    ///
+    /// # Errors
+    /// A limit.
+    pub(crate) fn is_parted(
+        &mut self,
+        id: ExprId,
+        lead: &Loop,
+        first: &ByteSet,
+    ) -> Result<bool, Error> {
+        let (head, rest) = match self.exprs.get(id) {
+            Expr::Seq(head, rest) => (head, rest),
+            _ => (id, self.exprs.empty()),
+        };
+        if !matches!(self.exprs.get(head), Expr::Repeat { .. }) {
+            return Ok(false);
+        }
+        Ok(self.bytes_after(rest, first)?.is_disjoint(&lead.all_bytes()))
+    }
+
+    /// The bytes that `rest` may begin with before one of `first`.
+    pub(crate) fn bytes_after(&mut self, rest: ExprId, first: &ByteSet) -> Result<ByteSet, Error> {
+        let bytes = self.first_bytes_through_calls(rest)?;
+        Ok(if self.exprs.is_nullable(rest) { bytes.union(first) } else { bytes })
     }
 
     fn find_loop(&mut self, id: ExprId, fuel: &mut u32) -> Option<Loop> {

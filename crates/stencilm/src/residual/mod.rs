@@ -11,6 +11,7 @@ mod derive;
 pub mod emptiness;
 mod ends;
 pub(crate) mod excess;
+mod first;
 pub(crate) mod languages;
 mod lengths;
 mod liveness;
@@ -32,6 +33,7 @@ use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, Mark, RuleId, Rules, Sp
 use crate::limits::{Budget, Limits};
 use crate::residual::calls::{Callee, Closure};
 use crate::residual::excess::Excess;
+use crate::residual::first::First;
 use crate::residual::lengths::Outcome;
 use crate::residual::liveness::Liveness;
 use crate::residual::loops::Loop;
@@ -113,6 +115,8 @@ pub(crate) struct Residuals {
     lengths: FxHashMap<ExprId, Outcome>,
     length_bounds: FxHashMap<ExprId, Option<u32>>,
     words: FxHashMap<(ExprId, bool), Words>,
+    firsts: FxHashMap<(ExprId, u32), First>,
+    first_through_calls: FxHashMap<ExprId, ByteSet>,
     lowered: FxHashMap<ExprId, (ExprId, Excess)>,
     raised: FxHashMap<(ExprId, Excess), ExprId>,
     /// The most characters, the most bytes, and the most digits in a number, of one token: counters
@@ -156,6 +160,8 @@ impl Residuals {
             lengths: FxHashMap::default(),
             length_bounds: FxHashMap::default(),
             words: FxHashMap::default(),
+            firsts: FxHashMap::default(),
+            first_through_calls: FxHashMap::default(),
             lowered: FxHashMap::default(),
             raised: FxHashMap::default(),
             longest,
@@ -308,6 +314,7 @@ impl Residuals {
             + self.bodies.len() * 24
             + self.liveness.as_ref().map_or(0, |liveness| liveness.size_in_bytes())
             + (self.words.len() + self.lowered.len() + self.raised.len()) * 24
+            + (self.firsts.len() + self.first_through_calls.len()) * 56
     }
 
     fn check_size(&self) -> Result<(), Error> {
