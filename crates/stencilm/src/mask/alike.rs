@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::grammar::{Expr, ExprId, UNBOUNDED};
 use crate::mask::after::After;
 use crate::mask::local::Local;
-use crate::mask::tries::FULL;
+use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{MaskBuilder, Tables};
 use crate::residual::loops::Loop;
 
@@ -16,27 +16,32 @@ impl Tables {
     pub(super) fn local_like_loop(
         &mut self,
         id: ExprId,
+        trie: TrieId,
         after: After,
     ) -> Result<Option<Local>, Error> {
+        if self.parted(trie).is_none() {
+            return Ok(None);
+        }
         // What is like itself, in the end, is walked.
-        if self.modelled.contains(&id) {
+        if self.modelled.contains(&(id, trie)) {
             return Ok(None);
         }
         let Some(model) = self.loop_like(id)? else { return Ok(None) };
-        self.modelled.push(id);
-        let known = self.local(model, FULL, after);
+        self.modelled.push((id, trie));
+        let known = self.local(model, trie, after);
         self.modelled.pop();
         let known = known?;
         let nothing = self.residuals.exprs.nothing();
         let vocabulary = self.vocabulary.clone();
-        let trie = vocabulary.trie();
+        let (_, root) = self.tries.place(trie);
+        let texts = vocabulary.trie();
         // The tokens that only the model allows, and where `id` goes a way of its own.
         let (mut refused, mut apart) = (Vec::new(), Vec::new());
-        let mut todo = vec![(id, model, 0)];
+        let mut todo = vec![(id, model, root)];
         while let Some((mine, other, node)) = todo.pop() {
-            for child in trie.children(node) {
+            for child in texts.children(node) {
                 self.spend(1)?;
-                let byte = trie.byte(child);
+                let byte = texts.byte(child);
                 let (before, mine) = (mine, self.residuals.step(mine, byte)?);
                 let other = self.residuals.step(other, byte)?;
                 if mine == other {
@@ -52,14 +57,14 @@ impl Tables {
                     continue;
                 }
                 if other != nothing {
-                    refused.extend_from_slice(trie.tokens_below(child));
+                    refused.extend_from_slice(texts.tokens_below(child));
                 }
                 if mine != nothing {
-                    apart.push((before, child, trie.end(child)));
+                    apart.push((before, child, texts.end(child)));
                 }
             }
         }
-        let Some(Local { inside: kept, exits, is_whole }) = self.without(known, FULL, refused)
+        let Some(Local { inside: kept, exits, is_whole }) = self.without(known, trie, refused)
         else {
             return Ok(None);
         };
@@ -88,6 +93,20 @@ impl Tables {
         // A choice is put together from its members, one of which may be `id`.
         let is_choice = matches!(self.residuals.exprs.get(model), Expr::Choice(_));
         Ok(if model != id && !is_choice && self.is_like(id, model)? { Some(model) } else { None })
+    }
+
+    /// Whether `id` begins with a wide loop, or soon becomes one.
+    pub(super) fn has_sieve(&mut self, id: ExprId) -> Result<bool, Error> {
+        Ok(self.residuals.leading_loop(id).is_some_and(|lead| lead.is_wide)
+            || self.is_loop_inside(id)?)
+    }
+
+    /// Whether `id` becomes a wide loop by its first character, or by what it refuses.
+    pub(super) fn is_loop_inside(&mut self, id: ExprId) -> Result<bool, Error> {
+        match self.loop_inside(id) {
+            Some(model) => self.is_like(id, model),
+            None => Ok(false),
+        }
     }
 
     /// The loop that is left of `id` without its first character, or without what it refuses.

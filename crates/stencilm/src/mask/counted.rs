@@ -11,6 +11,7 @@ use crate::mask::after::After;
 use crate::mask::local::Local;
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{MaskBuilder, Tables, has};
+use crate::vocab::Parted;
 
 /// With fewer characters to go, most tokens matter: a plain walk is as good.
 const FEWEST: u32 = 4;
@@ -41,7 +42,7 @@ impl Tables {
         let any = self.residuals.exprs.any;
         let any = self.residuals.exprs.class(any).clone();
         let (store, vocabulary) = (self.store.clone(), self.vocabulary.clone());
-        let short = store.sieve(&vocabulary, &any, Some(sure));
+        let short = store.sieve(&vocabulary, Parted::Whole, &any, Some(sure));
         let mut inside = MaskBuilder::default();
         if let Some(base) = local.inside.base() {
             let both = base.iter().zip(short.pure().iter()).map(|(base, short)| base & short);

@@ -152,9 +152,11 @@ impl Tables {
                 let has_loop =
                     members.iter().any(|&member| self.residuals.leading_loop(member).is_some());
                 if has_loop {
-                    self.union_of_locals(&members, trie, after)
-                } else {
-                    self.walked_local(id, trie, after)
+                    return self.union_of_locals(&members, trie, after);
+                }
+                match self.without_loops_alike(&members, trie)? {
+                    Some(parts) => self.union_of_locals(&parts, trie, after),
+                    None => self.walked_local(id, trie, after),
                 }
             }
             Expr::Seq(first, rest) => {
@@ -179,14 +181,33 @@ impl Tables {
         }
     }
 
+    /// The members of a choice that soon become a loop, each alone, and all others together; none if no
+    /// sieve would help.
+    fn without_loops_alike(
+        &mut self,
+        members: &[ExprId],
+        trie: TrieId,
+    ) -> Result<Option<Vec<ExprId>>, Error> {
+        if self.parted(trie).is_none() {
+            return Ok(None);
+        }
+        let (mut alike, mut others) = (Vec::new(), Vec::new());
+        for &member in members {
+            if self.is_loop_inside(member)? { alike.push(member) } else { others.push(member) }
+        }
+        if alike.is_empty() || others.is_empty() {
+            return Ok(None);
+        }
+        alike.push(self.residuals.exprs.choice(&others));
+        Ok(Some(alike))
+    }
+
     fn walked_local(&mut self, id: ExprId, trie: TrieId, after: After) -> Result<Local, Error> {
-        if trie == FULL {
-            if let Some(local) = self.sieved_local(id, after)? {
-                return Ok(local);
-            }
-            if let Some(local) = self.local_like_loop(id, after)? {
-                return Ok(local);
-            }
+        if let Some(local) = self.sieved_local(id, trie, after)? {
+            return Ok(local);
+        }
+        if let Some(local) = self.local_like_loop(id, trie, after)? {
+            return Ok(local);
         }
         let mut found = self.begin_walk(after);
         self.walk_all(id, trie, &mut found)?;

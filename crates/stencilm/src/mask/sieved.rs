@@ -12,15 +12,26 @@ use crate::mask::local::Local;
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{MaskBuilder, Tables, has};
 use crate::residual::loops::Loop;
-use crate::vocab::Sieve;
+use crate::vocab::{Parted, Sieve};
 
 impl Tables {
+    /// Which part of the vocabulary's texts the endings of `trie` are, if there are sieves for it.
+    pub(super) fn parted(&self, trie: TrieId) -> Option<Parted> {
+        if trie == FULL {
+            return Some(Parted::Whole);
+        }
+        let space = self.vocabulary.root_child(b' ')?;
+        (self.tries.place(trie) == (FULL, space)).then_some(Parted::AfterSpace)
+    }
+
     /// The local result of an expression that begins with a wide loop; none if it does not.
     pub(super) fn sieved_local(
         &mut self,
         id: ExprId,
+        trie: TrieId,
         after: After,
     ) -> Result<Option<Local>, Error> {
+        let Some(parted) = self.parted(trie) else { return Ok(None) };
         let Some(lead) = self.residuals.leading_loop(id) else {
             return Ok(None);
         };
@@ -29,35 +40,35 @@ impl Tables {
         }
         let is_guarded = lead.is_guarded || !after.goes_on();
         let first = self.first_set(after.first);
-        if !is_guarded && !self.residuals.is_parted(id, &lead, &first)? {
+        let is_parted = self.residuals.is_parted(id, &lead, &first)?;
+        if !is_guarded && !is_parted {
             return Ok(None);
         }
+        let is_exact = lead.is_exact || (is_parted && self.without_most(id).is_some());
         // Of an endless text the end tells nothing.
         let mut is_whole = is_guarded || after.first == First::ANY;
-        if !lead.is_exact
-            && let Some(local) = self.local_like_loop(id, after)?
-        {
+        if !is_exact && let Some(local) = self.local_like_loop(id, trie, after)? {
             return Ok(Some(local));
         }
         let max = (lead.max != UNBOUNDED).then_some(lead.max);
-        let base = self.sieve(&lead.class, max);
+        let base = self.sieve(parted, &lead.class, max);
         let mut inside = MaskBuilder::default();
         inside.add_base(base.pure());
-        if !lead.is_exact {
+        if !is_exact {
             // Longer tokens of these characters must be walked, too.
             let mut found = self.begin_sieved(after, inside, smallvec![base]);
             found.is_whole = is_whole;
-            self.walk_all(id, FULL, &mut found)?;
+            self.walk_all(id, trie, &mut found)?;
             return self.finish_walk(found).map(Some);
         }
-        let pure = self.sieve(&lead.class, None);
+        let pure = self.sieve(parted, &lead.class, None);
         let mut sieves: SmallVec<[Arc<Sieve>; 3]> = smallvec![pure.clone()];
         let mut exits = Vec::new();
         if let Some((open, min)) = self.without_most(id) {
             if let Some(max) = max.filter(|_| min == 0)
                 && !self.residuals.is_over_tokens()
             {
-                let local = self.local(open, FULL, after)?;
+                let local = self.local(open, trie, after)?;
                 if local.inside.has_base(pure.pure()) {
                     if max >= pure.rest_depth() {
                         inside.adds().extend_from_slice(local.inside.singles());
@@ -65,27 +76,27 @@ impl Tables {
                         return Ok(Some(Local { inside, ..local }));
                     }
                     is_whole &= local.is_whole;
-                    sieves.push(self.add_short(&local, max, &mut inside, &mut exits));
+                    sieves.push(self.add_short(parted, &local, max, &mut inside, &mut exits));
                 }
             }
-            sieves.extend(self.leaving(open, &lead, &first)?);
+            sieves.extend(self.leaving(parted, open, &lead, &first)?);
         }
         let mut found = self.begin_sieved(after, inside, sieves);
         found.is_whole = is_whole;
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
-        self.walk_all(id, FULL, &mut found)?;
+        self.walk_all(id, trie, &mut found)?;
         self.finish_walk(found).map(Some)
     }
 
-    fn sieve(&self, class: &Arc<CharSet>, max_chars: Option<u32>) -> Arc<Sieve> {
-        self.store.sieve(&self.vocabulary, class, max_chars)
+    fn sieve(&self, parted: Parted, class: &Arc<CharSet>, max_chars: Option<u32>) -> Arc<Sieve> {
+        self.store.sieve(&self.vocabulary, parted, class, max_chars)
     }
 
     /// `id`, if it begins with a counter of characters, with no most for it, and its least.
     fn without_most(&mut self, id: ExprId) -> Option<(ExprId, u32)> {
         let exprs = &mut self.residuals.exprs;
-        let Expr::Seq(first, rest) = exprs.get(id) else { return None };
-        let Expr::Repeat { body, min, .. } = exprs.get(first) else { return None };
+        let (head, rest) = exprs.head_and_rest(id);
+        let Expr::Repeat { body, min, .. } = exprs.get(head) else { return None };
         if !matches!(exprs.get(body), Expr::Chars { .. }) {
             return None;
         }
@@ -98,11 +109,12 @@ impl Tables {
     /// one of the loop's own may, too.
     fn leaving(
         &mut self,
+        parted: Parted,
         open: ExprId,
         lead: &Loop,
         first: &ByteSet,
     ) -> Result<Option<Arc<Sieve>>, Error> {
-        let Expr::Seq(head, rest) = self.residuals.exprs.get(open) else { return Ok(None) };
+        let (head, rest) = self.residuals.exprs.head_and_rest(open);
         let Expr::Repeat { body, .. } = self.residuals.exprs.get(head) else { return Ok(None) };
         if !self.residuals.is_parted(open, lead, first)? {
             return Ok(None);
@@ -116,13 +128,14 @@ impl Tables {
             return Ok(None);
         }
         let staying = CharSet::of(leaving.iter().map(char::from)).negate();
-        Ok(Some(self.sieve(&Arc::new(staying), None)))
+        Ok(Some(self.sieve(parted, &Arc::new(staying), None)))
     }
 
     /// Adds what is known of the tokens with at most `max` characters: no counter that lets so many
     /// through makes a difference to them. The sieve that holds back the others.
     fn add_short(
         &mut self,
+        parted: Parted,
         open: &Local,
         max: u32,
         inside: &mut MaskBuilder,
@@ -130,7 +143,7 @@ impl Tables {
     ) -> Arc<Sieve> {
         let any = self.residuals.exprs.any;
         let any = self.residuals.exprs.class(any).clone();
-        let short = self.sieve(&any, Some(max));
+        let short = self.sieve(parted, &any, Some(max));
         let singles = open.inside.singles().iter().copied();
         inside.adds().extend(singles.filter(|&token| has(short.pure(), token)));
         let long: Vec<u32> = short.pure().iter().map(|word| !word).collect();

@@ -55,7 +55,7 @@ pub(crate) struct Tables {
     /// Local results in the making, one inside the other.
     pub(super) depth: usize,
     /// Those among them that are made out of another one that they are like.
-    pub(super) modelled: Vec<ExprId>,
+    pub(super) modelled: Vec<(ExprId, TrieId)>,
     pub(super) mask_bytes: usize,
     /// Where the dense parts of masks lie in memory.
     bases: FxHashSet<usize>,

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::grammar::ExprId;
-use crate::mask::after::After;
+use crate::grammar::{Expr, ExprId};
+use crate::mask::after::{After, First};
 use crate::mask::few::Few;
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{Mask, MaskBuilder, Tables};
@@ -76,21 +76,29 @@ impl Tables {
         self.next_views.get(&(above, id, after)).copied()
     }
 
-    /// The view of `id` at the top of a stack.
+    /// The view of `id` at the top of a stack. `below` may name what waits below it, which then is
+    /// answered at once.
     ///
     /// # Errors
     /// A limit.
-    pub(crate) fn first_view(&mut self, id: ExprId, after: Places) -> Result<ViewId, Error> {
+    pub(crate) fn first_view(
+        &mut self,
+        id: ExprId,
+        after: Places,
+        below: impl FnOnce(&Self) -> Vec<ExprId>,
+    ) -> Result<ViewId, Error> {
         if let Some(known) = self.known_first_view(id, after) {
             return Ok(known);
         }
         let clipped = self.residuals.clip(id)?;
         if clipped != id {
-            let view = self.first_view(clipped, after)?;
+            let view = self.first_view(clipped, after, below)?;
             self.first_views.insert((id, after), view);
             return Ok(view);
         }
-        let local = self.local(id, FULL, After::unseen(after))?;
+        let is_open = after.goes_on() && self.may_be_open(id)?;
+        let first = if is_open { self.first_of(&below(self))? } else { First::NONE };
+        let local = self.local(id, FULL, After { places: after, first })?;
         let exits = local.exits.iter().map(|&endings| Exit::Endings(endings));
         let exits =
             if local.is_whole { exits.collect() } else { vec![Exit::Open(id, FULL, after)].into() };
@@ -106,6 +114,19 @@ impl Tables {
         let view = self.keep_view(mask, exits);
         self.first_views.insert((id, after), view);
         Ok(view)
+    }
+
+    /// Whether nearly all tokens may leave `id`.
+    fn may_be_open(&mut self, id: ExprId) -> Result<bool, Error> {
+        if let Expr::Choice(list) = self.residuals.exprs.get(id) {
+            let members = self.residuals.exprs.list(list).to_vec();
+            return Ok(members.iter().any(|&member| self.begins_open(member)));
+        }
+        Ok(self.begins_open(id) || self.is_loop_inside(id)?)
+    }
+
+    fn begins_open(&mut self, id: ExprId) -> bool {
+        self.residuals.leading_loop(id).is_some_and(|lead| lead.is_wide && !lead.is_guarded)
     }
 
     /// The special tokens that may come next in `id`.

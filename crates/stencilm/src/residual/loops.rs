@@ -86,10 +86,7 @@ impl Residuals {
         lead: &Loop,
         first: &ByteSet,
     ) -> Result<bool, Error> {
-        let (head, rest) = match self.exprs.get(id) {
-            Expr::Seq(head, rest) => (head, rest),
-            _ => (id, self.exprs.empty()),
-        };
+        let (head, rest) = self.exprs.head_and_rest(id);
         if !matches!(self.exprs.get(head), Expr::Repeat { .. }) {
             return Ok(false);
         }

@@ -110,7 +110,8 @@ impl Trie {
         }
         let node = |&(trie, node): &(_, u32)| Branch { byte: 0, trie, node };
         let mut branches: Vec<Branch> = sources.iter().map(node).collect();
-        let mut levels = vec![Level::below(0..sources.len(), &mut branches, first)];
+        let mut levels =
+            vec![Level::below(0..sources.len(), &mut branches, |byte| first.contains(byte))];
         while let Some(level) = levels.last_mut() {
             let Some(byte) = branches.get(level.next).map(|branch| branch.byte) else {
                 branches.truncate(level.from);
@@ -130,7 +131,7 @@ impl Trie {
                 builder.close();
             } else {
                 builder.settle_tokens();
-                levels.push(Level::below(from..from + same, &mut branches, &ByteSet::ALL));
+                levels.push(Level::below(from..from + same, &mut branches, |_| true));
             }
         }
         builder.finish()
@@ -320,13 +321,17 @@ struct Level {
 
 impl Level {
     /// Adds the children of some branches that have one of some bytes to all branches, by rising bytes.
-    fn below(parents: Range<usize>, branches: &mut Vec<Branch>, bytes: &ByteSet) -> Self {
+    fn below(
+        parents: Range<usize>,
+        branches: &mut Vec<Branch>,
+        is_asked: impl Fn(u8) -> bool,
+    ) -> Self {
         let from = branches.len();
         for parent in parents {
             let Branch { trie, node, .. } = branches[parent];
             let children = trie.children(node);
             let children = children.map(|node| Branch { byte: trie.byte(node), trie, node });
-            branches.extend(children.filter(|branch| bytes.contains(branch.byte)));
+            branches.extend(children.filter(|branch| is_asked(branch.byte)));
         }
         // Any order among equal bytes will do, since tokens are sorted where they meet.
         branches[from..].sort_unstable_by_key(|branch| branch.byte);
