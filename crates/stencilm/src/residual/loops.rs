@@ -64,7 +64,8 @@ impl Residuals {
             Lead::Unknown => {}
         }
         let plain = self.exprs.unmarked(id);
-        let Some(mut found) = self.find_loop(plain, &mut FUEL.clone()) else {
+        let found = self.find_loop(plain, &mut FUEL.clone());
+        let Some(mut found) = found.or_else(|| self.repeated_way_back(plain)) else {
             self.known(id).lead = Lead::None;
             return None;
         };
@@ -250,6 +251,16 @@ impl Residuals {
             _ => met.max.min(shortest.checked_sub(1 + escapes)?),
         };
         (max > 1 && !met.class.is_empty()).then(|| Loop::new(met.class, max, max == UNBOUNDED))
+    }
+
+    /// The characters that lead back to a repetition of something longer: all but a dash in
+    /// `(-?[^-])*`.
+    fn repeated_way_back(&mut self, id: ExprId) -> Option<Loop> {
+        let (head, _) = self.exprs.head_and_rest(id);
+        match self.exprs.get(head) {
+            Expr::Repeat { max: UNBOUNDED, .. } => self.way_back(id).filter(|found| found.is_wide),
+            _ => None,
+        }
     }
 
     /// The characters that lead from `id` to itself: all but the first ones of texts that must not
