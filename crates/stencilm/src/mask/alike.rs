@@ -1,8 +1,6 @@
 //! Expressions that after a few bytes are one whose result is known: only the tokens that tell the
 //! two apart are walked.
 
-use smallvec::SmallVec;
-
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, UNBOUNDED};
 use crate::mask::after::After;
@@ -70,7 +68,7 @@ impl Tables {
         };
         let mut inside = MaskBuilder::default();
         inside.add(&kept);
-        let mut found = self.begin_sieved(after, inside, SmallVec::new());
+        let mut found = self.begin_sieved(after, inside, &[]);
         found.is_whole = is_whole;
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
         self.walk_ranges(apart, FULL, &mut found)?;

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use smallvec::smallvec;
-
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId};
 use crate::mask::after::After;
@@ -54,7 +52,7 @@ impl Tables {
         let long: Vec<u32> = short.pure().iter().map(|word| !word).collect();
         let exits: Vec<TrieId> =
             local.exits.iter().filter_map(|&exit| self.tries.without(exit, &long)).collect();
-        let mut found = self.begin_sieved(after, inside, smallvec![short]);
+        let mut found = self.begin_sieved(after, inside, &[short]);
         found.is_whole = local.is_whole;
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
         self.walk_all(id, FULL, &mut found)?;

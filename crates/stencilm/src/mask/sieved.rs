@@ -56,7 +56,7 @@ impl Tables {
         inside.add_base(base.pure());
         if !is_exact {
             // Longer tokens of these characters must be walked, too.
-            let mut found = self.begin_sieved(after, inside, smallvec![base]);
+            let mut found = self.begin_sieved(after, inside, &[base]);
             found.is_whole = is_whole;
             self.walk_all(id, trie, &mut found)?;
             return self.finish_walk(found).map(Some);
@@ -81,7 +81,7 @@ impl Tables {
             }
             sieves.extend(self.leaving(parted, open, &lead, &first)?);
         }
-        let mut found = self.begin_sieved(after, inside, sieves);
+        let mut found = self.begin_sieved(after, inside, &sieves);
         found.is_whole = is_whole;
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
         self.walk_all(id, trie, &mut found)?;

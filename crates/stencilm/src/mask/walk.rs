@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use crate::error::Error;
 use crate::grammar::{ByteSet, Expr, ExprId, RuleId};
@@ -16,7 +15,7 @@ use crate::mask::{Mask, MaskBuilder, Tables};
 use crate::residual::calls::Callee;
 use crate::residual::names::NameRun;
 use crate::residual::runs::may_be_raw;
-use crate::vocab::{IndexedTrie, Node, Sieve, Trie};
+use crate::vocab::{IndexedTrie, Node, Sieve, Trie, bits};
 
 /// Subtrees with fewer nodes are walked without asking whether they could be taken whole.
 const SMALL: u32 = 12;
@@ -44,9 +43,9 @@ pub(super) struct Found {
     few_exits: usize,
     /// While there are fewer places at which a rule is entered, it is at all of them.
     few_calls: usize,
-    /// Tokens that a sieve has let through are in the mask already, or in none, and lead nowhere
-    /// else.
-    sieves: SmallVec<[Arc<Sieve>; 3]>,
+    /// Those that all sieves hold back, by rank: the others are in the mask already, or in none, and
+    /// lead nowhere else.
+    held_back: Option<Arc<[u32]>>,
     exits: Vec<(TrieId, u32)>,
     entered: Vec<(Entered, TrieId, u32)>,
     /// How often an expression's calls were entered, and the bytes that those begin with, once that
@@ -80,7 +79,7 @@ impl Tables {
             is_whole: true,
             few_exits: self.few_exits(),
             few_calls: (self.vocabulary.trie().len() / MANY_CALLS) as usize,
-            sieves: SmallVec::new(),
+            held_back: None,
             exits: Vec::new(),
             entered: Vec::new(),
             callers: FxHashMap::default(),
@@ -92,9 +91,14 @@ impl Tables {
         &self,
         after: After,
         inside: MaskBuilder,
-        sieves: SmallVec<[Arc<Sieve>; 3]>,
+        sieves: &[Arc<Sieve>],
     ) -> Found {
-        Found { inside, sieves, ..self.begin_walk(after) }
+        let all = sieves.iter().map(|sieve| sieve.rest().to_vec());
+        let held_back = all.reduce(|mut both, rest| {
+            both.iter_mut().zip(rest).for_each(|(both, rest)| *both &= rest);
+            both
+        });
+        Found { inside, held_back: held_back.map(Into::into), ..self.begin_walk(after) }
     }
 
     /// Walks all endings of `trie` along `id`, what `id` calls at its beginning included.
@@ -166,20 +170,29 @@ impl Tables {
         let (nothing, empty) = (self.residuals.exprs.nothing(), self.residuals.exprs.empty());
         let is_over_tokens = self.residuals.is_over_tokens();
         let space = vocabulary.root_child(b' ').filter(|_| whole == FULL);
-        let sieves = if whole == FULL { found.sieves.clone() } else { SmallVec::new() };
+        let held_back = found.held_back.clone().filter(|_| whole == FULL);
         let mut above: Vec<(u32, ExprId)> = Vec::with_capacity(16);
         while let Some((id, from, to)) = todo.pop() {
             let mut top = (u32::MAX, id);
             above.clear();
             let mut node = from;
-            let mut walked = 0;
+            let (mut walked, mut next) = (0, 0);
             while node < to {
-                while top.0 <= node {
-                    top = above.pop().expect("the first entry never ends");
-                }
                 let at = node as usize;
                 let Node { end, tokens: start, byte } = nodes[at];
                 walked += 1;
+                if let Some(held_back) = &held_back {
+                    if next < start {
+                        next = bits::first_from(held_back, start);
+                    }
+                    if next >= nodes[end as usize].tokens {
+                        node = end;
+                        continue;
+                    }
+                }
+                while top.0 <= node {
+                    top = above.pop().expect("the first entry never ends");
+                }
                 let rest = match self.residuals.known_step(top.1, byte) {
                     Some(rest) => rest,
                     None => self.residuals.step(top.1, byte)?,
@@ -195,10 +208,6 @@ impl Tables {
                 }
                 if end > node + 1 {
                     let below = below..nodes[end as usize].tokens;
-                    if sieves.iter().any(|sieve| !sieve.has_rest_between(below.start, below.end)) {
-                        node = end;
-                        continue;
-                    }
                     if end - node > SMALL
                         && whole == FULL
                         && self.takes_all_below(rest, node, found)?

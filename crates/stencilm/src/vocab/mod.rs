@@ -6,7 +6,7 @@
 
 mod below;
 mod bit_rows;
-mod bits;
+pub(crate) mod bits;
 mod characters;
 mod file;
 mod indexed_trie;
