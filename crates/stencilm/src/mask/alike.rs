@@ -24,7 +24,7 @@ impl Tables {
         if self.modelled.contains(&(id, trie)) {
             return Ok(None);
         }
-        let Some(model) = self.loop_like(id)? else { return Ok(None) };
+        let Some(model) = self.loop_like(id, trie)? else { return Ok(None) };
         self.modelled.push((id, trie));
         let known = self.local(model, trie, after);
         self.modelled.pop();
@@ -55,7 +55,17 @@ impl Tables {
                     continue;
                 }
                 if other != nothing {
-                    refused.extend_from_slice(texts.tokens_below(child));
+                    let is_walked = mine == nothing
+                        && !may_call
+                        && !(may_leave && after.goes_on())
+                        && self.residuals.leading_loop(other).is_none_or(|it| !it.is_wide);
+                    if is_walked {
+                        // Few of them may be the model's.
+                        refused.extend_from_slice(texts.tokens_at(child));
+                        todo.push((nothing, other, child));
+                    } else {
+                        refused.extend_from_slice(texts.tokens_below(child));
+                    }
                 }
                 if mine != nothing {
                     apart.push((before, child, texts.end(child)));
@@ -77,7 +87,7 @@ impl Tables {
 
     /// An expression that begins with an endless wide loop, and is what `id` becomes after most first
     /// bytes.
-    fn loop_like(&mut self, id: ExprId) -> Result<Option<ExprId>, Error> {
+    fn loop_like(&mut self, id: ExprId, trie: TrieId) -> Result<Option<ExprId>, Error> {
         if self.residuals.is_over_tokens() {
             return Ok(None);
         }
@@ -86,11 +96,27 @@ impl Tables {
         {
             return Ok(Some(model));
         }
-        // The beginning of a text that must not occur is left by most characters.
-        let model = self.residuals.step(id, b' ')?;
-        // A choice is put together from its members, one of which may be `id`.
-        let is_choice = matches!(self.residuals.exprs.get(model), Expr::Choice(_));
-        Ok(if model != id && !is_choice && self.is_like(id, model)? { Some(model) } else { None })
+        // The beginning of a text that must not occur is left by most characters, and a word goes on
+        // after its first letter.
+        for byte in [b' ', b'e'] {
+            let model = self.residuals.step(id, byte)?;
+            // A choice is put together from its members.
+            let is_part = match self.residuals.exprs.get(model) {
+                Expr::Choice(list) => self.residuals.exprs.list(list).contains(&id),
+                _ => model == id,
+            };
+            if is_part || !self.is_like(id, model)? {
+                continue;
+            }
+            // To take out all that the model alone allows after a space would be half of the tokens.
+            let nothing = self.residuals.exprs.nothing();
+            let after_space = self.residuals.step(model, b' ')?;
+            let is_apart = after_space != nothing && self.residuals.step(id, b' ')? != after_space;
+            if trie != FULL || !is_apart || byte == b' ' {
+                return Ok(Some(model));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether `id` begins with a wide loop, or soon becomes one.

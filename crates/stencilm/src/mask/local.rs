@@ -3,7 +3,7 @@
 //! calls, in the store that all grammars share.
 
 use crate::error::Error;
-use crate::grammar::{Expr, ExprId, UNBOUNDED};
+use crate::grammar::{CharSet, Expr, ExprId, Spelling, UNBOUNDED};
 use crate::mask::after::{After, First};
 use crate::mask::few::Few;
 use crate::mask::store::{LocalKey, SharedLocal};
@@ -294,9 +294,15 @@ impl Tables {
             Expr::Bytes { literal, from } => Some(exprs.literal(literal).len() - from as usize),
             _ => None,
         };
-        let is_space = |part: ExprId| {
-            matches!(exprs.get(part), Expr::Repeat { body, .. }
-                if matches!(exprs.get(body), Expr::Bytes1(_)))
+        let is_space = |part: ExprId| match exprs.get(part) {
+            Expr::Repeat { body, .. } => match exprs.get(body) {
+                Expr::Bytes1(_) => true,
+                Expr::Chars { class, spelling: Spelling::Text } => {
+                    exprs.class(class).difference(&CharSet::of(" \t\n\r".chars())).is_empty()
+                }
+                _ => false,
+            },
+            _ => false,
         };
         let call_free = parts.iter().take_while(|&&part| !exprs.has_calls(part)).count();
         match exprs.get(parts[0]) {

@@ -18,6 +18,9 @@ use crate::residual::Residuals;
 use crate::residual::places::Places;
 use crate::vocab::Vocabulary;
 
+/// The local results of one expression, by what may come next after it.
+type KnownLocals = SmallVec<[(First, LocalId); 1]>;
+
 /// What the tables of a grammar hold, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Learnt {
@@ -43,7 +46,7 @@ pub(crate) struct Tables {
     pub(super) tries: Tries,
     pub(super) firsts: Firsts,
     pub(super) locals: Vec<Local>,
-    pub(super) local_ids: FxHashMap<(ExprId, TrieId, Places), SmallVec<[(First, LocalId); 1]>>,
+    pub(super) local_ids: FxHashMap<(ExprId, TrieId, Places), KnownLocals>,
     pub(super) views: Vec<View>,
     pub(super) first_views: FxHashMap<(ExprId, Places), ViewId>,
     pub(super) next_views: FxHashMap<(ViewId, ExprId, Places), ViewId>,

@@ -115,18 +115,21 @@ impl Tables {
             return self.walk_names(run, whole, node, found);
         }
         let mut todo = Vec::new();
-        if whole != FULL || !self.add_children(id, node, &mut todo)? {
+        let held_back = found.held_back.clone();
+        if whole != FULL || !self.add_children(id, node, held_back.as_deref(), &mut todo)? {
             todo.push((id, node + 1, self.tries.trie_ref(whole).end(node)));
         }
         self.walk_ranges(todo, whole, found)
     }
 
     /// Adds the children of a node of the vocabulary's trie, with the ends of their subtrees, that go
-    /// on with a text of `id`. False if it has no list of its children.
+    /// on with a text of `id`, if any of their tokens is held back. False if it has no list of its
+    /// children.
     fn add_children(
         &mut self,
         id: ExprId,
         node: u32,
+        held_back: Option<&[u32]>,
         todo: &mut Vec<(ExprId, u32, u32)>,
     ) -> Result<bool, Error> {
         let vocabulary = self.vocabulary.clone();
@@ -134,7 +137,14 @@ impl Tables {
         let Some((bytes, children)) = trie.children_of(node) else { return Ok(false) };
         self.spend(bytes.len())?;
         let live = self.residuals.live_first_bytes(id)?;
-        let mut add = |child| todo.push((id, child, trie.trie().end(child)));
+        let mut add = |child| {
+            let (start, end) = (trie.trie().token_start(child), trie.trie().end(child));
+            let is_left =
+                |held_back| bits::first_from(held_back, start) < trie.trie().token_start(end);
+            if held_back.is_none_or(is_left) {
+                todo.push((id, child, end));
+            }
+        };
         if live.len() < FEW_BYTES {
             live.iter().filter_map(|byte| trie.child(node, byte)).for_each(&mut add);
         } else {
@@ -236,7 +246,10 @@ impl Tables {
                     }
                     self.enter(rest, whole, node, found)?;
                     let is_wide = whole == FULL && end - node > IndexedTrie::FEWEST_BELOW;
-                    if rest == empty || (is_wide && self.add_children(rest, node, &mut todo)?) {
+                    if rest == empty
+                        || (is_wide
+                            && self.add_children(rest, node, held_back.as_deref(), &mut todo)?)
+                    {
                         node = end;
                         continue;
                     }

@@ -48,10 +48,10 @@ impl Loop {
 
     /// All bytes that its characters have, and maybe more.
     fn all_bytes(&self) -> ByteSet {
-        match self.class.clamp(0x80, u32::from(char::MAX)).is_empty() {
-            true => self.bytes,
-            false => self.bytes.union(&ByteSet::range(0x80, u8::MAX)),
+        if self.class.clamp(0x80, u32::from(char::MAX)).is_empty() {
+            return self.bytes;
         }
+        self.bytes.union(&ByteSet::range(0x80, u8::MAX))
     }
 }
 
