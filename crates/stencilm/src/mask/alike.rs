@@ -119,10 +119,10 @@ impl Tables {
         Ok(None)
     }
 
-    /// Whether `id` begins with a wide loop, or soon becomes one.
-    pub(super) fn has_sieve(&mut self, id: ExprId) -> Result<bool, Error> {
+    /// Whether `id` begins with a wide loop, or soon becomes one, for the endings in `trie`.
+    pub(super) fn has_sieve(&mut self, id: ExprId, trie: TrieId) -> Result<bool, Error> {
         Ok(self.residuals.leading_loop(id).is_some_and(|lead| lead.is_wide)
-            || self.is_loop_inside(id)?)
+            || self.loop_like(id, trie)?.is_some())
     }
 
     /// Whether `id` becomes a wide loop by its first character, or by what it refuses.

@@ -239,7 +239,7 @@ impl Tables {
                         node = end;
                         continue;
                     }
-                    if Some(node) == space && self.goes_apart_after_space(top.1, rest)? {
+                    if Some(node) == space && self.goes_apart_after_space(top.1, rest, node)? {
                         found.entered.push((Entered::Expr(rest), whole, node));
                         node = end;
                         continue;
@@ -265,21 +265,27 @@ impl Tables {
 
     /// Whether what is left after the space that `before` has read is looked at apart, since there is a
     /// sieve for it. Half of all tokens begin with a space.
-    fn goes_apart_after_space(&mut self, before: ExprId, id: ExprId) -> Result<bool, Error> {
+    fn goes_apart_after_space(
+        &mut self,
+        before: ExprId,
+        id: ExprId,
+        node: u32,
+    ) -> Result<bool, Error> {
         let is_loop = self.residuals.leading_loop(before).is_some_and(|it| it.bytes.contains(b' '));
         if is_loop {
             return Ok(false);
         }
+        let trie = self.tries.part(FULL, node);
         match self.residuals.exprs.get(id) {
             Expr::Choice(list) => {
                 for member in self.residuals.exprs.list(list).to_vec() {
-                    if self.has_sieve(member)? {
+                    if self.has_sieve(member, trie)? {
                         return Ok(true);
                     }
                 }
                 Ok(false)
             }
-            _ => self.has_sieve(id),
+            _ => self.has_sieve(id, trie),
         }
     }
 
