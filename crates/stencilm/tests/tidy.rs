@@ -14,7 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("grammar", &["error", "interner", "number"]),
     ("vocab", &["error", "grammar"]),
     ("residual", &["error", "limits", "interner", "grammar", "vocab"]),
-    ("mask", &["error", "limits", "grammar", "vocab", "residual"]),
+    ("mask", &["error", "limits", "interner", "grammar", "vocab", "residual"]),
     ("stack", &["error", "grammar", "residual", "mask"]),
     ("compiled", &["error", "limits", "grammar", "vocab", "mask"]),
     ("matcher", &["error", "grammar", "vocab", "mask", "stack", "compiled"]),

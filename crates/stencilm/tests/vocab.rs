@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use stencilm::{
     grammar::{ByteSet, CharSet, HashKey},
-    vocab::{Trie, Vocabulary},
+    vocab::{Parted, Trie, Vocabulary},
 };
 
 type Tokens = Vec<Option<Vec<u8>>>;
@@ -226,6 +226,36 @@ proptest! {
             let below = (trie.token_start(node + 1), trie.token_start(trie.end(node)));
             prop_assert_eq!(sieve.has_rest_between(below.0, below.1), has_rest);
         }
+    }
+
+    #[test]
+    fn a_sieve_of_what_comes_after_a_space_is_exact(
+        tokens in some_tokens(),
+        spaced in vec(vec(select(b" ab"), 0..5), 0..20),
+        class in a_class(),
+        max_chars in option::of(0..4_u32),
+    ) {
+        let spaced = spaced.into_iter().map(|text| Some([b" ", &text[..]].concat()));
+        let tokens: Tokens = tokens.into_iter().chain(spaced).collect();
+        let vocabulary = a_vocabulary(&tokens);
+        let is_pure = |text: &[u8]| {
+            std::str::from_utf8(&text[1..]).is_ok_and(|text| {
+                text.chars().all(|c| class.contains(c))
+                    && max_chars.is_none_or(|most| text.chars().count() <= most as usize)
+            })
+        };
+        let (pure, rest): (BTreeSet<_>, BTreeSet<_>) = pairs(&tokens)
+            .into_iter()
+            .filter(|(text, _)| text.starts_with(b" ") && text.len() > 1)
+            .partition(|(text, _)| is_pure(text));
+        let sieve = vocabulary.sieve_of(Parted::AfterSpace, &class, max_chars);
+        prop_assert_eq!(set_bits(sieve.pure()), pure.iter().map(|(_, id)| *id).collect());
+        let ranks = vocabulary.trie().tokens();
+        let found = set_bits(sieve.rest()).into_iter().map(|rank| ranks[rank as usize]);
+        let ids: Vec<u32> = rest.iter().map(|(_, id)| *id).collect();
+        prop_assert_eq!(found.collect::<Vec<_>>(), ids);
+        let depth = rest.iter().map(|(text, _)| touched_chars(text) - 1).max().unwrap_or(0);
+        prop_assert_eq!(sieve.rest_depth(), depth);
     }
 
     #[test]

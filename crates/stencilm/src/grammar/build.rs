@@ -251,6 +251,14 @@ impl Exprs {
         parts
     }
 
+    /// The first part of a sequence and what follows it, which is empty for anything else.
+    pub(crate) fn head_and_rest(&self, id: ExprId) -> (ExprId, ExprId) {
+        match self.get(id) {
+            Expr::Seq(head, rest) => (head, rest),
+            _ => (id, self.empty()),
+        }
+    }
+
     /// Nothing at all or `id`.
     pub fn optional(&mut self, id: ExprId) -> ExprId {
         self.choice(&[self.empty(), id])

@@ -88,6 +88,12 @@ impl ByteSet {
     pub fn words(&self) -> [u64; 4] {
         self.0
     }
+
+    /// Whether no byte is in both sets.
+    #[must_use]
+    pub fn is_disjoint(&self, other: &Self) -> bool {
+        self.intersection(other).is_empty()
+    }
 }
 
 impl FromIterator<u8> for ByteSet {

@@ -3,15 +3,13 @@
 
 use std::sync::Arc;
 
-use smallvec::smallvec;
-
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId};
+use crate::mask::after::After;
 use crate::mask::local::Local;
 use crate::mask::tries::{FULL, TrieId};
-use crate::mask::walk::Found;
 use crate::mask::{MaskBuilder, Tables, has};
-use crate::residual::places::Places;
+use crate::vocab::Parted;
 
 /// With fewer characters to go, most tokens matter: a plain walk is as good.
 const FEWEST: u32 = 4;
@@ -27,7 +25,7 @@ impl Tables {
         id: ExprId,
         first: ExprId,
         rest: ExprId,
-        after: Places,
+        after: After,
     ) -> Result<Option<Local>, Error> {
         let Some((condition, sure)) = self.counted(first) else {
             return Ok(None);
@@ -42,7 +40,7 @@ impl Tables {
         let any = self.residuals.exprs.any;
         let any = self.residuals.exprs.class(any).clone();
         let (store, vocabulary) = (self.store.clone(), self.vocabulary.clone());
-        let short = store.sieve(&vocabulary, &any, Some(sure));
+        let short = store.sieve(&vocabulary, Parted::Whole, &any, Some(sure));
         let mut inside = MaskBuilder::default();
         if let Some(base) = local.inside.base() {
             let both = base.iter().zip(short.pure().iter()).map(|(base, short)| base & short);
@@ -54,7 +52,8 @@ impl Tables {
         let long: Vec<u32> = short.pure().iter().map(|word| !word).collect();
         let exits: Vec<TrieId> =
             local.exits.iter().filter_map(|&exit| self.tries.without(exit, &long)).collect();
-        let mut found = Found::sieved(after, inside, smallvec![short]);
+        let mut found = self.begin_sieved(after, inside, &[short]);
+        found.is_whole = local.is_whole;
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
         self.walk_all(id, FULL, &mut found)?;
         self.finish_walk(found).map(Some)

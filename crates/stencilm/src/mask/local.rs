@@ -3,14 +3,14 @@
 //! calls, in the store that all grammars share.
 
 use crate::error::Error;
-use crate::grammar::{Expr, ExprId, UNBOUNDED};
+use crate::grammar::{CharSet, Expr, ExprId, Spelling, UNBOUNDED};
+use crate::mask::after::{After, First};
 use crate::mask::few::Few;
 use crate::mask::store::{LocalKey, SharedLocal};
 use crate::mask::tries::{FULL, TrieId};
-use crate::mask::walk::{BIG, Found};
+use crate::mask::walk::BIG;
 use crate::mask::{Mask, MaskBuilder, Tables};
 use crate::residual::names::NameRun;
-use crate::residual::places::Places;
 
 /// Local results inside each other: one for each call that a single token enters.
 const DEEPEST: usize = 400;
@@ -26,31 +26,20 @@ pub(crate) struct Local {
     pub(crate) inside: Mask,
     /// What is left of the others after the expression was complete, after one byte at least.
     pub(crate) exits: Few<TrieId>,
+    /// Whether all exits are there, whatever byte they begin with.
+    pub(crate) is_whole: bool,
 }
 
 impl Tables {
-    /// The local result of `id` for the endings in `trie`, before what comes `after`. Exits are
-    /// left out at the end of the text.
+    /// The local result of `id` for the endings in `trie`, before what comes `after`. Exits that
+    /// cannot go on there may be left out, and are at the end of the text.
     ///
     /// # Errors
     /// A limit; then nothing of this is kept.
-    pub(super) fn local(
-        &mut self,
-        id: ExprId,
-        trie: TrieId,
-        after: Places,
-    ) -> Result<Local, Error> {
-        if let Some(&known) = self.local_ids.get(&(id, trie, after)) {
-            return Ok(self.locals[known.0 as usize].clone());
-        }
-        let is_shared = !self.residuals.exprs.has_calls(id);
-        let key = self.shared_key(id, trie, after);
-        if is_shared && let Some(shared) = self.store.local(&key) {
-            self.adopted += 1;
-            let exits = shared.exits.iter().map(|exit| self.tries.adopt(exit)).collect();
-            let local = Local { inside: shared.inside, exits };
-            self.keep_local(id, trie, after, &local);
-            return Ok(local);
+    pub(super) fn local(&mut self, id: ExprId, trie: TrieId, after: After) -> Result<Local, Error> {
+        let after = if after.goes_on() { after } else { after.with_any() };
+        if let Some(found) = self.found_local(id, trie, after) {
+            return Ok(found);
         }
         if self.depth >= DEEPEST {
             return Err(Error::limit("mask_work", self.limits().mask_work));
@@ -59,32 +48,94 @@ impl Tables {
         let made = self.make_local(id, trie, after);
         self.depth -= 1;
         let local = made?;
-        if is_shared {
+        let after = if local.is_whole { after.with_any() } else { after };
+        if !self.residuals.exprs.has_calls(id) {
             let exits = local.exits.iter().map(|&exit| self.tries.share(exit)).collect();
-            self.store.keep(key, SharedLocal { inside: local.inside.clone(), exits });
+            let shared = SharedLocal { inside: local.inside.clone(), exits };
+            self.store.keep(self.shared_key(id, trie, after), shared);
         }
         self.keep_local(id, trie, after, &local);
         Ok(local)
     }
 
-    fn shared_key(&self, id: ExprId, trie: TrieId, after: Places) -> LocalKey {
+    /// The local result of `id` before `rest` and what comes `after` it.
+    pub(super) fn local_before(
+        &mut self,
+        id: ExprId,
+        trie: TrieId,
+        rest: ExprId,
+        after: After,
+    ) -> Result<Local, Error> {
+        if rest == self.residuals.exprs.empty() {
+            return self.local(id, trie, after);
+        }
+        // What `rest` begins with is asked only where it makes a difference.
+        let unseen = After::unseen(self.residuals.before(rest, after.places)?);
+        let whole = if (self.tries.size(trie) as usize) < self.few_exits() {
+            Some(self.local(id, trie, unseen)?).filter(|local| local.is_whole)
+        } else {
+            self.found_local(id, trie, unseen.with_any())
+        };
+        if let Some(whole) = whole {
+            return Ok(whole);
+        }
+        let before = self.before(rest, after)?;
+        self.local(id, trie, before)
+    }
+
+    /// A result that is known, with all exits that are asked for.
+    fn found_local(&mut self, id: ExprId, trie: TrieId, after: After) -> Option<Local> {
+        let wanted = self.first_set(after.first);
+        if let Some(known) = self.local_ids.get(&(id, trie, after.places)) {
+            let has_all = |first: First| wanted.is_subset(&self.first_set(first));
+            if let Some((_, local)) = known.iter().find(|(first, _)| has_all(*first)) {
+                return Some(self.locals[local.0 as usize].clone());
+            }
+        }
+        if self.residuals.exprs.has_calls(id) {
+            return None;
+        }
+        // Most results are whole, and found so.
+        let whole = self.adopted_local(id, trie, after.with_any());
+        match after.first {
+            First::ANY => whole,
+            _ => whole.or_else(|| self.adopted_local(id, trie, after)),
+        }
+    }
+
+    /// What another grammar has left in the store.
+    fn adopted_local(&mut self, id: ExprId, trie: TrieId, after: After) -> Option<Local> {
+        let shared = self.store.local(&self.shared_key(id, trie, after))?;
+        self.adopted += 1;
+        let exits = shared.exits.iter().map(|exit| self.tries.adopt(exit)).collect();
+        let is_whole = after.first == First::ANY;
+        let local = Local { inside: shared.inside, exits, is_whole };
+        self.keep_local(id, trie, after, &local);
+        Some(local)
+    }
+
+    fn shared_key(&self, id: ExprId, trie: TrieId, after: After) -> LocalKey {
         let exprs = &self.residuals.exprs;
         let mut content = exprs.content_hash(id);
-        if let Some(places) = self.residuals.hash_of_places(after) {
+        if let Some(places) = self.residuals.hash_of_places(after.places) {
             content = content.with_hash(&exprs.key, places);
+        }
+        if let Some(first) = self.hash_of_first(after.first) {
+            content = content.with_hash(&exprs.key, first);
         }
         (content, self.tries.hash(trie), after.goes_on())
     }
 
-    fn keep_local(&mut self, id: ExprId, trie: TrieId, after: Places, local: &Local) {
+    fn keep_local(&mut self, id: ExprId, trie: TrieId, after: After, local: &Local) {
         let at = u32::try_from(self.locals.len()).expect("limits keep tables small");
         self.mask_bytes += local.exits.len() * 4 + 32;
         self.count_mask(&local.inside);
         self.locals.push(local.clone());
-        self.local_ids.insert((id, trie, after), LocalId(at));
+        let known = self.local_ids.entry((id, trie, after.places)).or_default();
+        known.push((after.first, LocalId(at)));
     }
 
-    fn make_local(&mut self, id: ExprId, trie: TrieId, after: Places) -> Result<Local, Error> {
+    fn make_local(&mut self, id: ExprId, trie: TrieId, after: After) -> Result<Local, Error> {
         // What a text has piled up is not known here.
         let plain = self.residuals.exprs.unmarked(id);
         if plain != id {
@@ -101,9 +152,11 @@ impl Tables {
                 let has_loop =
                     members.iter().any(|&member| self.residuals.leading_loop(member).is_some());
                 if has_loop {
-                    self.union_of_locals(&members, trie, after)
-                } else {
-                    self.walked_local(id, trie, after)
+                    return self.union_of_locals(&members, trie, after);
+                }
+                match self.without_loops_alike(&members, trie)? {
+                    Some(parts) => self.union_of_locals(&parts, trie, after),
+                    None => self.walked_local(id, trie, after),
                 }
             }
             Expr::Seq(first, rest) => {
@@ -128,16 +181,35 @@ impl Tables {
         }
     }
 
-    fn walked_local(&mut self, id: ExprId, trie: TrieId, after: Places) -> Result<Local, Error> {
-        if trie == FULL {
-            if let Some(local) = self.sieved_local(id, after)? {
-                return Ok(local);
-            }
-            if let Some(local) = self.local_like_loop(id, after)? {
-                return Ok(local);
-            }
+    /// The members of a choice that soon become a loop, each alone, and all others together; none if no
+    /// sieve would help.
+    fn without_loops_alike(
+        &mut self,
+        members: &[ExprId],
+        trie: TrieId,
+    ) -> Result<Option<Vec<ExprId>>, Error> {
+        if self.parted(trie).is_none() {
+            return Ok(None);
         }
-        let mut found = Found::new(after);
+        let (mut alike, mut others) = (Vec::new(), Vec::new());
+        for &member in members {
+            if self.is_loop_inside(member)? { alike.push(member) } else { others.push(member) }
+        }
+        if alike.is_empty() || others.is_empty() {
+            return Ok(None);
+        }
+        alike.push(self.residuals.exprs.choice(&others));
+        Ok(Some(alike))
+    }
+
+    fn walked_local(&mut self, id: ExprId, trie: TrieId, after: After) -> Result<Local, Error> {
+        if let Some(local) = self.sieved_local(id, trie, after)? {
+            return Ok(local);
+        }
+        if let Some(local) = self.local_like_loop(id, trie, after)? {
+            return Ok(local);
+        }
+        let mut found = self.begin_walk(after);
         self.walk_all(id, trie, &mut found)?;
         self.finish_walk(found)
     }
@@ -146,10 +218,11 @@ impl Tables {
         &mut self,
         members: &[ExprId],
         trie: TrieId,
-        after: Places,
+        after: After,
     ) -> Result<Local, Error> {
         let mut inside = MaskBuilder::default();
         let mut exits = Vec::new();
+        let mut is_whole = true;
         for &member in members {
             if member == self.residuals.exprs.nothing() {
                 continue;
@@ -157,8 +230,9 @@ impl Tables {
             let local = self.local(member, trie, after)?;
             inside.add(&local.inside);
             exits.extend_from_slice(&local.exits);
+            is_whole &= local.is_whole;
         }
-        Ok(self.finish_local(inside, exits))
+        Ok(self.finish_local(inside, exits, is_whole))
     }
 
     /// `first`, then `rest` on the endings that are left.
@@ -167,10 +241,9 @@ impl Tables {
         first: ExprId,
         rest: ExprId,
         trie: TrieId,
-        after: Places,
+        after: After,
     ) -> Result<Local, Error> {
-        let between = self.residuals.before(rest, after)?;
-        let local = self.local(first, trie, between)?;
+        let local = self.local_before(first, trie, rest, after)?;
         let mut inside = MaskBuilder::default();
         inside.add(&local.inside);
         let mut onward = local.exits.to_vec();
@@ -179,15 +252,18 @@ impl Tables {
         }
         let rest = self.residuals.clip(rest)?;
         let mut exits = Vec::new();
+        let mut is_whole = true;
         if after.goes_on() && self.residuals.exprs.is_nullable(rest) {
             exits.extend_from_slice(&local.exits);
+            is_whole = local.is_whole;
         }
         for ending in onward {
             let local = self.local(rest, ending, after)?;
             inside.add(&local.inside);
             exits.extend_from_slice(&local.exits);
+            is_whole &= local.is_whole;
         }
-        Ok(self.finish_local(inside, exits))
+        Ok(self.finish_local(inside, exits, is_whole))
     }
 
     /// A repetition and what follows, if both begin with the same loop, as that loop and what follows
@@ -218,9 +294,15 @@ impl Tables {
             Expr::Bytes { literal, from } => Some(exprs.literal(literal).len() - from as usize),
             _ => None,
         };
-        let is_space = |part: ExprId| {
-            matches!(exprs.get(part), Expr::Repeat { body, .. }
-                if matches!(exprs.get(body), Expr::Bytes1(_)))
+        let is_space = |part: ExprId| match exprs.get(part) {
+            Expr::Repeat { body, .. } => match exprs.get(body) {
+                Expr::Bytes1(_) => true,
+                Expr::Chars { class, spelling: Spelling::Text } => {
+                    exprs.class(class).difference(&CharSet::of(" \t\n\r".chars())).is_empty()
+                }
+                _ => false,
+            },
+            _ => false,
         };
         let call_free = parts.iter().take_while(|&&part| !exprs.has_calls(part)).count();
         match exprs.get(parts[0]) {

@@ -2,6 +2,7 @@
 //! say of the whole vocabulary (a *local result*) and of what is left of the tokens that leave it
 //! (its *exits*).
 
+mod after;
 mod alike;
 mod counted;
 mod few;

@@ -6,12 +6,12 @@ use smallvec::SmallVec;
 
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, LiteralsId};
+use crate::mask::after::After;
 use crate::mask::few::Few;
 use crate::mask::local::Local;
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{MaskBuilder, Tables, insert};
 use crate::residual::names::NameRun;
-use crate::residual::places::Places;
 use crate::vocab::{IndexedTrie, Trie};
 
 /// Endings of tokens below a node of a trie.
@@ -37,7 +37,7 @@ impl Tables {
         &mut self,
         run: NameRun,
         trie: TrieId,
-        after: Places,
+        after: After,
     ) -> Result<Local, Error> {
         let NameRun { state, low, high, depth, .. } = run;
         let listed = self.residuals.exprs.names(state, low, high, depth, false);
@@ -59,7 +59,7 @@ impl Tables {
         inside.add(&others.inside);
         inside.add(&listed.inside);
         let exits = others.exits.iter().chain(listed.exits.iter()).copied().collect();
-        Ok(self.finish_local(inside, exits))
+        Ok(self.finish_local(inside, exits, others.is_whole && listed.is_whole))
     }
 
     /// The star of any text that `first` is but for some names, if `rest` is the closing quote.
@@ -101,7 +101,7 @@ impl Tables {
         star: ExprId,
         quote: ExprId,
         trie: TrieId,
-        after: Places,
+        after: After,
     ) -> Result<Option<Local>, Error> {
         let any = self.residuals.exprs.seq2(star, quote);
         let any = self.local(any, trie, after)?;
@@ -237,7 +237,7 @@ impl Tables {
             inside.add(&local.inside);
             inside.remove(&through);
             let inside = self.finish_mask(inside);
-            Local { inside, exits }
+            Local { inside, exits, is_whole: local.is_whole }
         });
         for &token in &through {
             self.marks[token as usize / 32] = 0;

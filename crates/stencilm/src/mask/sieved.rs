@@ -6,80 +6,97 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::error::Error;
-use crate::grammar::{CharSet, Expr, ExprId, UNBOUNDED};
+use crate::grammar::{ByteSet, CharSet, Expr, ExprId, UNBOUNDED};
+use crate::mask::after::{After, First};
 use crate::mask::local::Local;
 use crate::mask::tries::{FULL, TrieId};
-use crate::mask::walk::Found;
 use crate::mask::{MaskBuilder, Tables, has};
 use crate::residual::loops::Loop;
-use crate::residual::places::Places;
-use crate::vocab::Sieve;
+use crate::vocab::{Parted, Sieve};
 
 impl Tables {
+    /// Which part of the vocabulary's texts the endings of `trie` are, if there are sieves for it.
+    pub(super) fn parted(&self, trie: TrieId) -> Option<Parted> {
+        if trie == FULL {
+            return Some(Parted::Whole);
+        }
+        let space = self.vocabulary.root_child(b' ')?;
+        (self.tries.place(trie) == (FULL, space)).then_some(Parted::AfterSpace)
+    }
+
     /// The local result of an expression that begins with a wide loop; none if it does not.
     pub(super) fn sieved_local(
         &mut self,
         id: ExprId,
-        after: Places,
+        trie: TrieId,
+        after: After,
     ) -> Result<Option<Local>, Error> {
+        let Some(parted) = self.parted(trie) else { return Ok(None) };
         let Some(lead) = self.residuals.leading_loop(id) else {
             return Ok(None);
         };
-        if after.goes_on() && !lead.is_guarded {
+        if !lead.is_wide || !self.residuals.loop_completes(id, after.places)? {
             return Ok(None);
         }
-        if !lead.is_wide || !self.residuals.loop_completes(id, after)? {
+        let is_guarded = lead.is_guarded || !after.goes_on();
+        let first = self.first_set(after.first);
+        let is_parted = self.residuals.is_parted(id, &lead, &first)?;
+        if !is_guarded && !is_parted {
             return Ok(None);
         }
-        if !lead.is_exact
-            && let Some(local) = self.local_like_loop(id, after)?
-        {
+        let is_exact = lead.is_exact || (is_parted && self.without_most(id).is_some());
+        // Of an endless text the end tells nothing.
+        let mut is_whole = is_guarded || after.first == First::ANY;
+        if !is_exact && let Some(local) = self.local_like_loop(id, trie, after)? {
             return Ok(Some(local));
         }
         let max = (lead.max != UNBOUNDED).then_some(lead.max);
-        let base = self.sieve(&lead.class, max);
+        let base = self.sieve(parted, &lead.class, max);
         let mut inside = MaskBuilder::default();
         inside.add_base(base.pure());
-        if !lead.is_exact {
+        if !is_exact {
             // Longer tokens of these characters must be walked, too.
-            let mut found = Found::sieved(after, inside, smallvec![base]);
-            self.walk_all(id, FULL, &mut found)?;
+            let mut found = self.begin_sieved(after, inside, &[base]);
+            found.is_whole = is_whole;
+            self.walk_all(id, trie, &mut found)?;
             return self.finish_walk(found).map(Some);
         }
-        let pure = self.sieve(&lead.class, None);
+        let pure = self.sieve(parted, &lead.class, None);
         let mut sieves: SmallVec<[Arc<Sieve>; 3]> = smallvec![pure.clone()];
         let mut exits = Vec::new();
         if let Some((open, min)) = self.without_most(id) {
             if let Some(max) = max.filter(|_| min == 0)
                 && !self.residuals.is_over_tokens()
             {
-                let local = self.local(open, FULL, after)?;
+                let local = self.local(open, trie, after)?;
                 if local.inside.has_base(pure.pure()) {
                     if max >= pure.rest_depth() {
                         inside.adds().extend_from_slice(local.inside.singles());
                         let inside = self.finish_mask(inside);
-                        return Ok(Some(Local { inside, exits: local.exits }));
+                        return Ok(Some(Local { inside, ..local }));
                     }
-                    sieves.push(self.add_short(&local, max, &mut inside, &mut exits));
+                    is_whole &= local.is_whole;
+                    sieves.push(self.add_short(parted, &local, max, &mut inside, &mut exits));
                 }
             }
-            sieves.extend(self.leaving(open, &lead)?);
+            sieves.extend(self.leaving(parted, open, &lead, &first)?);
         }
-        let mut found = Found::sieved(after, inside, sieves);
+        let mut found = self.begin_sieved(after, inside, &sieves);
+        found.is_whole = is_whole;
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
-        self.walk_all(id, FULL, &mut found)?;
+        self.walk_all(id, trie, &mut found)?;
         self.finish_walk(found).map(Some)
     }
 
-    fn sieve(&self, class: &Arc<CharSet>, max_chars: Option<u32>) -> Arc<Sieve> {
-        self.store.sieve(&self.vocabulary, class, max_chars)
+    fn sieve(&self, parted: Parted, class: &Arc<CharSet>, max_chars: Option<u32>) -> Arc<Sieve> {
+        self.store.sieve(&self.vocabulary, parted, class, max_chars)
     }
 
     /// `id`, if it begins with a counter of characters, with no most for it, and its least.
     fn without_most(&mut self, id: ExprId) -> Option<(ExprId, u32)> {
         let exprs = &mut self.residuals.exprs;
-        let Expr::Seq(first, rest) = exprs.get(id) else { return None };
-        let Expr::Repeat { body, min, .. } = exprs.get(first) else { return None };
+        let (head, rest) = exprs.head_and_rest(id);
+        let Expr::Repeat { body, min, .. } = exprs.get(head) else { return None };
         if !matches!(exprs.get(body), Expr::Chars { .. }) {
             return None;
         }
@@ -88,35 +105,37 @@ impl Tables {
     }
 
     /// Lets the tokens through that stay in the loop at the beginning of `open`, or are refused
-    /// there: none of their characters leads out of it. None if one of the loop's own may, too.
-    fn leaving(&mut self, open: ExprId, lead: &Loop) -> Result<Option<Arc<Sieve>>, Error> {
-        let Expr::Seq(first, rest) = self.residuals.exprs.get(open) else { return Ok(None) };
-        let Expr::Repeat { body, .. } = self.residuals.exprs.get(first) else { return Ok(None) };
-        if !self.residuals.begins_outside(rest, &lead.class) {
+    /// there: none of their characters leads out of it, before one of the bytes of `first`. None if
+    /// one of the loop's own may, too.
+    fn leaving(
+        &mut self,
+        parted: Parted,
+        open: ExprId,
+        lead: &Loop,
+        first: &ByteSet,
+    ) -> Result<Option<Arc<Sieve>>, Error> {
+        let (head, rest) = self.residuals.exprs.head_and_rest(open);
+        let Expr::Repeat { body, .. } = self.residuals.exprs.get(head) else { return Ok(None) };
+        if !self.residuals.is_parted(open, lead, first)? {
             return Ok(None);
         }
-        let exprs = &mut self.residuals.exprs;
-        let any_number = exprs.repeat(body, 0, UNBOUNDED);
-        let any_number = exprs.seq2(any_number, rest);
-        let nothing = exprs.nothing();
-        let mut leaving = Vec::new();
-        for byte in 0..=u8::MAX {
-            if !lead.bytes.contains(byte) && self.residuals.step(any_number, byte)? != nothing {
-                leaving.push(char::from(byte));
-            }
-        }
+        let any_number = self.residuals.exprs.repeat(body, 0, UNBOUNDED);
+        let leaving = self.residuals.live_first_bytes(any_number)?;
+        let leaving = leaving.difference(&lead.bytes);
+        let leaving = leaving.union(&self.residuals.bytes_after(rest, first)?);
         // Beyond ASCII a byte does not tell the character.
-        if !leaving.iter().all(char::is_ascii) {
+        if !leaving.iter().all(|byte| byte.is_ascii()) {
             return Ok(None);
         }
-        let staying = CharSet::of(leaving).negate();
-        Ok(Some(self.sieve(&Arc::new(staying), None)))
+        let staying = CharSet::of(leaving.iter().map(char::from)).negate();
+        Ok(Some(self.sieve(parted, &Arc::new(staying), None)))
     }
 
     /// Adds what is known of the tokens with at most `max` characters: no counter that lets so many
     /// through makes a difference to them. The sieve that holds back the others.
     fn add_short(
         &mut self,
+        parted: Parted,
         open: &Local,
         max: u32,
         inside: &mut MaskBuilder,
@@ -124,7 +143,7 @@ impl Tables {
     ) -> Arc<Sieve> {
         let any = self.residuals.exprs.any;
         let any = self.residuals.exprs.class(any).clone();
-        let short = self.sieve(&any, Some(max));
+        let short = self.sieve(parted, &any, Some(max));
         let singles = open.inside.singles().iter().copied();
         inside.adds().extend(singles.filter(|&token| has(short.pure(), token)));
         let long: Vec<u32> = short.pure().iter().map(|word| !word).collect();

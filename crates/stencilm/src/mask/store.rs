@@ -12,7 +12,7 @@ use crate::grammar::{CharSet, ContentHash};
 use crate::mask::Mask;
 use crate::mask::few::Few;
 use crate::mask::tries::SharedTrie;
-use crate::vocab::{Sieve, Vocabulary};
+use crate::vocab::{Parted, Sieve, Vocabulary};
 
 /// A local result without the numbering of one grammar.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ struct Kept {
     bytes: usize,
 }
 
-type SieveKey = (Arc<CharSet>, Option<u32>);
+type SieveKey = (Parted, Arc<CharSet>, Option<u32>);
 
 impl Shelf {
     /// What it would take to hold this too.
@@ -184,10 +184,11 @@ impl Store {
     pub(crate) fn sieve(
         &self,
         vocabulary: &Vocabulary,
+        parted: Parted,
         class: &Arc<CharSet>,
         max_chars: Option<u32>,
     ) -> Arc<Sieve> {
-        let key = (class.clone(), max_chars);
+        let key = (parted, class.clone(), max_chars);
         let old = {
             let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(found) = shelves.young.sieves.get(&key) {
@@ -195,7 +196,7 @@ impl Store {
             }
             shelves.old.sieves.get(&key).cloned()
         };
-        let sieve = old.unwrap_or_else(|| Arc::new(vocabulary.sieve(class, max_chars)));
+        let sieve = old.unwrap_or_else(|| Arc::new(vocabulary.sieve_of(parted, class, max_chars)));
         let size = sieve.size_in_bytes() + 64;
         if size > self.half() {
             return sieve;

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use crate::error::Error;
 use crate::grammar::{ExprId, RuleId, Rules, TokenName};
 use crate::limits::Limits;
 use crate::mask::Mask;
+use crate::mask::after::{First, Firsts};
 use crate::mask::local::{Local, LocalId};
 use crate::mask::store::Store;
 use crate::mask::tries::{TrieId, Tries};
@@ -15,6 +17,9 @@ use crate::mask::view::{View, ViewId};
 use crate::residual::Residuals;
 use crate::residual::places::Places;
 use crate::vocab::Vocabulary;
+
+/// The local results of one expression, by what may come next after it.
+type KnownLocals = SmallVec<[(First, LocalId); 1]>;
 
 /// What the tables of a grammar hold, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,8 +44,9 @@ pub(crate) struct Tables {
     pub(crate) vocabulary: Arc<Vocabulary>,
     pub(super) store: Arc<Store>,
     pub(super) tries: Tries,
+    pub(super) firsts: Firsts,
     pub(super) locals: Vec<Local>,
-    pub(super) local_ids: FxHashMap<(ExprId, TrieId, Places), LocalId>,
+    pub(super) local_ids: FxHashMap<(ExprId, TrieId, Places), KnownLocals>,
     pub(super) views: Vec<View>,
     pub(super) first_views: FxHashMap<(ExprId, Places), ViewId>,
     pub(super) next_views: FxHashMap<(ViewId, ExprId, Places), ViewId>,
@@ -52,7 +58,7 @@ pub(crate) struct Tables {
     /// Local results in the making, one inside the other.
     pub(super) depth: usize,
     /// Those among them that are made out of another one that they are like.
-    pub(super) modelled: Vec<ExprId>,
+    pub(super) modelled: Vec<(ExprId, TrieId)>,
     pub(super) mask_bytes: usize,
     /// Where the dense parts of masks lie in memory.
     bases: FxHashSet<usize>,
@@ -72,6 +78,7 @@ impl Tables {
             tries: Tries::new(vocabulary.clone()),
             vocabulary,
             store,
+            firsts: Firsts::default(),
             locals: Vec::new(),
             local_ids: FxHashMap::default(),
             views: Vec::new(),
@@ -124,7 +131,8 @@ impl Tables {
             + self.tries.size_in_bytes()
             + self.mask_bytes
             + self.locals.len() * size_of::<Local>()
-            + self.local_ids.len() * 24
+            + self.locals.len() * 16
+            + self.local_ids.len() * 40
             + self.views.len() * size_of::<View>()
             + (self.first_views.len() + self.next_views.len()) * 24
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::grammar::{ContentHash, HashKey};
+use crate::grammar::{ByteSet, ContentHash, HashKey};
 use crate::mask::few::Few;
 use crate::mask::has;
 use crate::vocab::{Trie, Vocabulary};
@@ -49,7 +49,7 @@ pub(crate) struct Tries {
     handles: Vec<Handle>,
     by_hash: FxHashMap<ContentHash, TrieId>,
     parts: FxHashMap<(TrieId, u32), TrieId>,
-    merged: FxHashMap<Box<[Place]>, Few<TrieId>>,
+    merged: FxHashMap<(Vec<Place>, ByteSet), Few<TrieId>>,
     bytes: usize,
 }
 
@@ -132,20 +132,40 @@ impl Tries {
         id
     }
 
+    /// Whether an ending below a node begins with one of some bytes.
+    pub(crate) fn goes_on_with(&self, whole: TrieId, node: u32, first: &ByteSet) -> bool {
+        if whole == FULL
+            && let Some((bytes, _)) = self.vocabulary.indexed_trie().children_of(node)
+        {
+            return bytes.iter().any(|&byte| first.contains(byte));
+        }
+        let trie = self.trie_ref(whole);
+        trie.children(node).any(|child| first.contains(trie.byte(child)))
+    }
+
     /// The endings below all these nodes, as few tries: big ones as they are, one for the rest.
-    pub(crate) fn union(&mut self, mut sources: Vec<(TrieId, u32)>) -> Few<TrieId> {
+    pub(crate) fn union(&mut self, sources: Vec<(TrieId, u32)>) -> Few<TrieId> {
+        self.union_of(sources, &ByteSet::ALL)
+    }
+
+    /// The same for those endings that begin with one of some bytes; big tries keep the others.
+    pub(crate) fn union_of(&mut self, mut sources: Vec<Place>, first: &ByteSet) -> Few<TrieId> {
         if let [(whole, 0)] = sources[..] {
             return vec![whole].into();
         }
+        if *first != ByteSet::ALL {
+            sources.retain(|&(whole, node)| self.goes_on_with(whole, node, first));
+        }
         sources.sort_unstable();
         sources.dedup();
-        if let Some(known) = self.merged.get(&sources[..]) {
+        let known = (sources, *first);
+        if let Some(known) = self.merged.get(&known) {
             return known.clone();
         }
         let vocabulary = self.vocabulary.clone();
         let mut result = Vec::new();
-        let mut small: Vec<(TrieId, u32)> = Vec::new();
-        for &(whole, node) in &sources {
+        let mut small: Vec<Place> = Vec::new();
+        for &(whole, node) in &known.0 {
             let size = self.size_below(whole, node);
             if size > BIG {
                 result.push(self.part(whole, node));
@@ -166,14 +186,14 @@ impl Tries {
                     .iter()
                     .map(|(trie, node)| (trie.as_deref().unwrap_or(vocabulary.trie()), *node))
                     .collect();
-                let trie = Trie::merge(&parts);
+                let trie = Trie::merge_of(&parts, first);
                 let hash = trie.content_hash(&self.key);
                 result.push(self.intern(Arc::new(trie), hash));
             }
         }
         let result: Few<TrieId> = result.into();
-        self.bytes += sources.len() * 8 + 64;
-        self.merged.insert(sources.into(), result.clone());
+        self.bytes += known.0.len() * 8 + 96;
+        self.merged.insert(known, result.clone());
         result
     }
 

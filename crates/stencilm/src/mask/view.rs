@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::grammar::ExprId;
+use crate::grammar::{Expr, ExprId};
+use crate::mask::after::{After, First};
 use crate::mask::few::Few;
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{Mask, MaskBuilder, Tables};
@@ -19,7 +20,17 @@ pub(crate) struct ViewId(u32);
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub(super) mask: Arc<Mask>,
-    pub(super) exits: Few<TrieId>,
+    pub(super) exits: Few<Exit>,
+}
+
+/// What is left of tokens that look deeper than a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Exit {
+    /// These endings.
+    Endings(TrieId),
+    /// What leaves an expression for these endings: too much to be made without the bytes that
+    /// come after it.
+    Open(ExprId, TrieId, Places),
 }
 
 impl Tables {
@@ -28,9 +39,18 @@ impl Tables {
         &self.views[id.0 as usize].mask
     }
 
-    /// How many tokens of a view look at what lies below it.
+    /// How many tokens of a view look at what lies below it, as far as that begins like them.
     pub(crate) fn looking_deeper(&self, id: ViewId) -> usize {
-        self.views[id.0 as usize].exits.iter().map(|&exit| self.tries.tokens(exit)).sum()
+        let tokens = |exits: &[TrieId]| exits.iter().map(|&exit| self.tries.tokens(exit)).sum();
+        let of = |exit: &Exit| match *exit {
+            Exit::Endings(endings) => tokens(&[endings]),
+            Exit::Open(id, endings, places) => {
+                let known = self.local_ids.get(&(id, endings, places)).into_iter().flatten();
+                let known = known.map(|(_, local)| tokens(&self.locals[local.0 as usize].exits));
+                known.max().unwrap_or(0)
+            }
+        };
+        self.views[id.0 as usize].exits.iter().map(of).sum()
     }
 
     /// Whether a view's tokens look at what lies below it.
@@ -56,21 +76,32 @@ impl Tables {
         self.next_views.get(&(above, id, after)).copied()
     }
 
-    /// The view of `id` at the top of a stack.
+    /// The view of `id` at the top of a stack. `below` may name what waits below it, which then is
+    /// answered at once.
     ///
     /// # Errors
     /// A limit.
-    pub(crate) fn first_view(&mut self, id: ExprId, after: Places) -> Result<ViewId, Error> {
+    pub(crate) fn first_view(
+        &mut self,
+        id: ExprId,
+        after: Places,
+        below: impl FnOnce(&Self) -> Vec<ExprId>,
+    ) -> Result<ViewId, Error> {
         if let Some(known) = self.known_first_view(id, after) {
             return Ok(known);
         }
         let clipped = self.residuals.clip(id)?;
         if clipped != id {
-            let view = self.first_view(clipped, after)?;
+            let view = self.first_view(clipped, after, below)?;
             self.first_views.insert((id, after), view);
             return Ok(view);
         }
-        let local = self.local(id, FULL, after)?;
+        let is_open = after.goes_on() && self.may_be_open(id)?;
+        let first = if is_open { self.first_of(&below(self))? } else { First::NONE };
+        let local = self.local(id, FULL, After { places: after, first })?;
+        let exits = local.exits.iter().map(|&endings| Exit::Endings(endings));
+        let exits =
+            if local.is_whole { exits.collect() } else { vec![Exit::Open(id, FULL, after)].into() };
         let specials = self.special_tokens(id, after)?;
         let mask = if specials.is_empty() {
             local.inside
@@ -80,9 +111,22 @@ impl Tables {
             builder.adds().extend(specials);
             builder.finish(self.vocabulary.words())
         };
-        let view = self.keep_view(mask, local.exits);
+        let view = self.keep_view(mask, exits);
         self.first_views.insert((id, after), view);
         Ok(view)
+    }
+
+    /// Whether nearly all tokens may leave `id`.
+    fn may_be_open(&mut self, id: ExprId) -> Result<bool, Error> {
+        if let Expr::Choice(list) = self.residuals.exprs.get(id) {
+            let members = self.residuals.exprs.list(list).to_vec();
+            return Ok(members.iter().any(|&member| self.begins_open(member)));
+        }
+        Ok(self.begins_open(id) || self.is_loop_inside(id)?)
+    }
+
+    fn begins_open(&mut self, id: ExprId) -> bool {
+        self.residuals.leading_loop(id).is_some_and(|lead| lead.is_wide && !lead.is_guarded)
     }
 
     /// The special tokens that may come next in `id`.
@@ -139,24 +183,43 @@ impl Tables {
         let View { mask, exits } = self.views[above.0 as usize].clone();
         let mut builder = MaskBuilder::default();
         builder.add(&mask);
-        let mut deeper = Vec::new();
-        for &ending in exits.iter() {
-            let local = self.local(id, ending, after)?;
-            builder.add(&local.inside);
-            deeper.extend_from_slice(&local.exits);
-            if after.goes_on() && self.residuals.exprs.is_nullable(id) {
-                deeper.push(ending);
+        let passes = after.goes_on() && self.residuals.exprs.is_nullable(id);
+        let (mut endings, mut deeper, mut open) = (Vec::new(), Vec::new(), Vec::new());
+        for &exit in exits.iter() {
+            match exit {
+                Exit::Endings(one) => {
+                    endings.push(one);
+                    deeper.extend(passes.then_some(one));
+                }
+                Exit::Open(top, trie, places) => {
+                    let first = self.before(id, After::unseen(places))?.first;
+                    let local = self.local(top, trie, After { places, first })?;
+                    endings.extend_from_slice(&local.exits);
+                    open.extend(passes.then_some(exit));
+                }
             }
         }
-        let local = self.finish_local(builder, deeper);
-        let view = self.keep_view(local.inside, local.exits);
+        for ending in endings {
+            let local = self.local(id, ending, After::unseen(after))?;
+            builder.add(&local.inside);
+            if local.is_whole {
+                deeper.extend_from_slice(&local.exits);
+            } else {
+                open.push(Exit::Open(id, ending, after));
+            }
+        }
+        let local = self.finish_local(builder, deeper, true);
+        open.extend(local.exits.iter().map(|&endings| Exit::Endings(endings)));
+        open.sort_unstable();
+        open.dedup();
+        let view = self.keep_view(local.inside, open.into());
         self.next_views.insert((above, id, after), view);
         Ok(view)
     }
 
-    fn keep_view(&mut self, mask: Mask, exits: Few<TrieId>) -> ViewId {
+    fn keep_view(&mut self, mask: Mask, exits: Few<Exit>) -> ViewId {
         let id = ViewId(u32::try_from(self.views.len()).expect("limits keep tables small"));
-        self.mask_bytes += exits.len() * 4 + 64;
+        self.mask_bytes += exits.len() * 16 + 64;
         self.count_mask(&mask);
         self.views.push(View { mask: Arc::new(mask), exits });
         id

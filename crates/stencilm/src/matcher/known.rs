@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::error::Error;
+use crate::grammar::ExprId;
 use crate::mask::{Few, Mask, Tables, ViewId};
 use crate::matcher::names::{Reached, refused};
 use crate::stack::{
@@ -104,7 +105,7 @@ fn find_mask<'s>(
     let most = tables.limits().items;
     for Item { id, link, .. } in &state.items {
         let after = places_after(&mut tables.residuals, link)?;
-        let view = tables.first_view(*id, after)?;
+        let view = tables.first_view(*id, after, |tables| waiting(tables, link))?;
         let mut todo: Vec<(ViewId, &Link)> = vec![(view, link)];
         while let Some((view, link)) = todo.pop() {
             reached.extend(link.as_deref().filter(|frame| frame.seen().is_some()));
@@ -127,4 +128,20 @@ fn find_mask<'s>(
     views.sort_unstable();
     views.dedup();
     Ok(tables.union_of_views(&views))
+}
+
+/// What waits below an item, as deep as all above it may be empty, and not too much of it.
+fn waiting(tables: &Tables, link: &Link) -> Vec<ExprId> {
+    const MOST: usize = 32;
+    let mut ids = Vec::new();
+    let mut todo: Vec<&Link> = vec![link];
+    while let Some(link) = todo.pop() {
+        for Entry { id, link: below, .. } in link.iter().flat_map(|frame| frame.entries()) {
+            if ids.len() < MOST && !ids.contains(id) {
+                ids.push(*id);
+                todo.extend(tables.residuals.exprs.is_nullable(*id).then_some(below));
+            }
+        }
+    }
+    ids
 }

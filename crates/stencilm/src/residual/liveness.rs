@@ -11,11 +11,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
-use crate::grammar::{ByteSet, ContentHash, Expr, ExprId, Spelling, UNBOUNDED};
+use crate::grammar::{ByteSet, ContentHash, Expr, ExprId, UNBOUNDED};
 use crate::residual::Residuals;
 use crate::residual::ends::{Question, Wanted};
+use crate::residual::first::First;
 use crate::residual::places::{PlaceSets, Places};
-use crate::residual::spell;
 use crate::vocab::{Tiling, Vocabulary};
 
 /// Rules entered to see which bytes may come first.
@@ -34,33 +34,9 @@ pub(super) struct Liveness {
     completes: FxHashMap<(ExprId, Places), bool>,
     before: FxHashMap<(ExprId, Places), Places>,
     starts: FxHashMap<(ExprId, Places), Places>,
-    first: FxHashMap<(ExprId, u32), First>,
     is_steady: FxHashMap<ExprId, bool>,
     /// Bytes that a text needed where no token had them.
     lacked: ByteSet,
-}
-
-/// What some text of an expression may begin with, and maybe more.
-#[derive(Clone, Copy, Debug)]
-struct First {
-    bytes: ByteSet,
-    /// A special token may come first; those come between tokens only.
-    is_special: bool,
-}
-
-impl First {
-    const ANYTHING: Self = Self { bytes: ByteSet::ALL, is_special: true };
-
-    fn of(bytes: ByteSet) -> Self {
-        Self { bytes, is_special: false }
-    }
-
-    fn or(self, other: Self) -> Self {
-        Self {
-            bytes: self.bytes.union(&other.bytes),
-            is_special: self.is_special || other.is_special,
-        }
-    }
 }
 
 impl Liveness {
@@ -74,7 +50,6 @@ impl Liveness {
             completes: FxHashMap::default(),
             before: FxHashMap::default(),
             starts: FxHashMap::default(),
-            first: FxHashMap::default(),
             is_steady: FxHashMap::default(),
             lacked: ByteSet::EMPTY,
         }))
@@ -86,7 +61,7 @@ impl Liveness {
 
     pub(super) fn size_in_bytes(&self) -> usize {
         let entries = self.completes.len() + self.before.len() + self.starts.len();
-        self.sets.size_in_bytes() + self.ends.len() * 24 + entries * 20 + self.first.len() * 48
+        self.sets.size_in_bytes() + self.ends.len() * 24 + entries * 20
     }
 }
 
@@ -332,83 +307,6 @@ impl Residuals {
 
     pub(super) fn first_bytes_of(&mut self, id: ExprId) -> Result<ByteSet, Error> {
         Ok(self.first(id, RULES_ENTERED)?.bytes)
-    }
-
-    fn first(&mut self, id: ExprId, rules: u32) -> Result<First, Error> {
-        if let Some(&known) = self.live().first.get(&(id, rules)) {
-            return Ok(known);
-        }
-        let first = self.find_first(id, rules)?;
-        self.liveness_mut().first.insert((id, rules), first);
-        Ok(first)
-    }
-
-    fn find_first(&mut self, id: ExprId, rules: u32) -> Result<First, Error> {
-        let one = |byte| First::of(std::iter::once(byte).collect());
-        Ok(match self.exprs.get(id) {
-            Expr::Nothing | Expr::Empty => First::of(ByteSet::EMPTY),
-            Expr::Bytes { literal, from } => one(self.exprs.literal(literal)[from as usize]),
-            Expr::OneOf { literals, low, high, depth, spelling } => {
-                First::of(self.next_spelled_bytes(literals, (low, high), depth, spelling))
-            }
-            Expr::Bytes1(set) => First::of(self.exprs.byte_set_of(set)),
-            Expr::Chars { .. } => {
-                let (set, spelling, _) =
-                    spell::character(&self.exprs, id).expect("it is a character");
-                let raw = spell::raw_part(&set, spelling);
-                let mut bytes: ByteSet =
-                    (0..0x80).filter(|&byte| raw.contains(char::from(byte))).collect();
-                if !raw.clamp(0x80, u32::from(char::MAX)).is_empty() {
-                    bytes = bytes.union(&ByteSet::range(0xC2, 0xF4));
-                }
-                if spelling != Spelling::Text {
-                    bytes.insert(b'\\');
-                }
-                First::of(bytes)
-            }
-            Expr::OtherName(_) => {
-                let text = self.exprs.unmarked(id);
-                self.first(text, rules)?
-            }
-            Expr::Number { set, state } => {
-                let nothing = self.exprs.nothing();
-                let leads = |byte: &u8| self.exprs.after_number_byte(set, state, *byte) != nothing;
-                let bytes = b"0123456789-+.eE".iter().copied();
-                First::of(bytes.filter(leads).collect())
-            }
-            Expr::Seq(..) => {
-                let mut whole = First::of(ByteSet::EMPTY);
-                for part in self.exprs.spine(id) {
-                    whole = whole.or(self.first(part, rules)?);
-                    if !self.exprs.is_nullable(part) {
-                        break;
-                    }
-                }
-                whole
-            }
-            Expr::Choice(list) => {
-                let mut whole = First::of(ByteSet::EMPTY);
-                for member in self.exprs.list(list).to_vec() {
-                    whole = whole.or(self.first(member, rules)?);
-                }
-                whole
-            }
-            Expr::And(list) => {
-                let mut bytes = ByteSet::ALL;
-                for member in self.exprs.list(list).to_vec() {
-                    bytes = bytes.intersection(&self.first(member, rules)?.bytes);
-                }
-                First::of(bytes)
-            }
-            Expr::Repeat { body, .. } => self.first(body, rules)?,
-            Expr::Call(_) if rules == 0 => First::ANYTHING,
-            Expr::Call(rule) => {
-                let body = self.body(rule)?;
-                self.first(body, rules - 1)?
-            }
-            Expr::Token(_) => First { bytes: ByteSet::EMPTY, is_special: true },
-            Expr::Partial { .. } | Expr::Not(_) | Expr::Names { .. } => First::of(ByteSet::ALL),
-        })
     }
 
     /// Whether counters of `id` may be clipped: `max` times `body`.

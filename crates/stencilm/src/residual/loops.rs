@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use crate::error::Error;
 use crate::grammar::{ByteSet, CharSet, Expr, ExprId, Spelling, UNBOUNDED};
 use crate::residual::{Lead, Residuals, spell};
 
@@ -44,6 +45,14 @@ impl Loop {
         let is_wide = beyond || ascii.len() > NARROW;
         Self { class, max, is_exact, is_guarded: false, is_wide, bytes }
     }
+
+    /// All bytes that its characters have, and maybe more.
+    fn all_bytes(&self) -> ByteSet {
+        if self.class.clamp(0x80, u32::from(char::MAX)).is_empty() {
+            return self.bytes;
+        }
+        self.bytes.union(&ByteSet::range(0x80, u8::MAX))
+    }
 }
 
 impl Residuals {
@@ -55,7 +64,8 @@ impl Residuals {
             Lead::Unknown => {}
         }
         let plain = self.exprs.unmarked(id);
-        let Some(mut found) = self.find_loop(plain, &mut FUEL.clone()) else {
+        let found = self.find_loop(plain, &mut FUEL.clone());
+        let Some(mut found) = found.or_else(|| self.repeated_way_back(plain)) else {
             self.known(id).lead = Lead::None;
             return None;
         };
@@ -64,6 +74,30 @@ impl Residuals {
         let found = Arc::new(found);
         self.known(id).lead = Lead::Loop(found.clone());
         Some(found)
+    }
+
+    /// Whether what follows the loop that `id` begins with, before one of the bytes of `first`, begins
+    /// with no byte that a character of the loop has: no token made of them leaves the loop.
+    ///
+    /// # Errors
+    /// A limit.
+    pub(crate) fn is_parted(
+        &mut self,
+        id: ExprId,
+        lead: &Loop,
+        first: &ByteSet,
+    ) -> Result<bool, Error> {
+        let (head, rest) = self.exprs.head_and_rest(id);
+        if !matches!(self.exprs.get(head), Expr::Repeat { .. }) {
+            return Ok(false);
+        }
+        Ok(self.bytes_after(rest, first)?.is_disjoint(&lead.all_bytes()))
+    }
+
+    /// The bytes that `rest` may begin with before one of `first`.
+    pub(crate) fn bytes_after(&mut self, rest: ExprId, first: &ByteSet) -> Result<ByteSet, Error> {
+        let bytes = self.first_bytes_through_calls(rest)?;
+        Ok(if self.exprs.is_nullable(rest) { bytes.union(first) } else { bytes })
     }
 
     fn find_loop(&mut self, id: ExprId, fuel: &mut u32) -> Option<Loop> {
@@ -217,6 +251,16 @@ impl Residuals {
             _ => met.max.min(shortest.checked_sub(1 + escapes)?),
         };
         (max > 1 && !met.class.is_empty()).then(|| Loop::new(met.class, max, max == UNBOUNDED))
+    }
+
+    /// The characters that lead back to a repetition of something longer: all but a dash in
+    /// `(-?[^-])*`.
+    fn repeated_way_back(&mut self, id: ExprId) -> Option<Loop> {
+        let (head, _) = self.exprs.head_and_rest(id);
+        match self.exprs.get(head) {
+            Expr::Repeat { max: UNBOUNDED, .. } => self.way_back(id).filter(|found| found.is_wide),
+            _ => None,
+        }
     }
 
     /// The characters that lead from `id` to itself: all but the first ones of texts that must not

@@ -11,6 +11,7 @@ mod derive;
 pub mod emptiness;
 mod ends;
 pub(crate) mod excess;
+mod first;
 pub(crate) mod languages;
 mod lengths;
 mod liveness;
@@ -32,6 +33,7 @@ use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, Mark, RuleId, Rules, Sp
 use crate::limits::{Budget, Limits};
 use crate::residual::calls::{Callee, Closure};
 use crate::residual::excess::Excess;
+use crate::residual::first::First;
 use crate::residual::lengths::Outcome;
 use crate::residual::liveness::Liveness;
 use crate::residual::loops::Loop;
@@ -113,6 +115,9 @@ pub(crate) struct Residuals {
     lengths: FxHashMap<ExprId, Outcome>,
     length_bounds: FxHashMap<ExprId, Option<u32>>,
     words: FxHashMap<(ExprId, bool), Words>,
+    firsts: FxHashMap<(ExprId, u32), First>,
+    first_through_calls: FxHashMap<ExprId, ByteSet>,
+    live_first: FxHashMap<ExprId, ByteSet>,
     lowered: FxHashMap<ExprId, (ExprId, Excess)>,
     raised: FxHashMap<(ExprId, Excess), ExprId>,
     /// The most characters, the most bytes, and the most digits in a number, of one token: counters
@@ -156,6 +161,9 @@ impl Residuals {
             lengths: FxHashMap::default(),
             length_bounds: FxHashMap::default(),
             words: FxHashMap::default(),
+            firsts: FxHashMap::default(),
+            first_through_calls: FxHashMap::default(),
+            live_first: FxHashMap::default(),
             lowered: FxHashMap::default(),
             raised: FxHashMap::default(),
             longest,
@@ -254,6 +262,15 @@ impl Residuals {
     /// # Errors
     /// A limit.
     pub(crate) fn live_first_bytes(&mut self, id: ExprId) -> Result<ByteSet, Error> {
+        if let Some(&known) = self.live_first.get(&id) {
+            return Ok(known);
+        }
+        let bytes = self.find_live_first_bytes(id)?;
+        self.live_first.insert(id, bytes);
+        Ok(bytes)
+    }
+
+    fn find_live_first_bytes(&mut self, id: ExprId) -> Result<ByteSet, Error> {
         self.check_size()?;
         self.open_steps(id)?;
         let (partition, base) = match self.steps[id.0 as usize] {
@@ -308,6 +325,7 @@ impl Residuals {
             + self.bodies.len() * 24
             + self.liveness.as_ref().map_or(0, |liveness| liveness.size_in_bytes())
             + (self.words.len() + self.lowered.len() + self.raised.len()) * 24
+            + (self.firsts.len() + self.first_through_calls.len() + self.live_first.len()) * 56
     }
 
     fn check_size(&self) -> Result<(), Error> {

@@ -20,6 +20,21 @@ pub(crate) fn insert(words: &mut [u32], at: u32) {
     words[(at >> 5) as usize] |= 1 << (at & 31);
 }
 
+/// The first number of the set that is not below `from`; one that is larger than all if there is none.
+#[inline]
+pub(crate) fn first_from(words: &[u32], from: u32) -> u32 {
+    let mut at = (from >> 5) as usize;
+    let mut word = words.get(at).copied().unwrap_or(0) & (u32::MAX << (from & 31));
+    while word == 0 {
+        at += 1;
+        match words.get(at) {
+            Some(&next) => word = next,
+            None => return u32::MAX,
+        }
+    }
+    u32::try_from(at * 32).map_or(u32::MAX, |first| first + word.trailing_zeros())
+}
+
 /// How many numbers are in the set.
 pub(crate) fn count(words: &[u32]) -> u32 {
     words.iter().map(|word| word.count_ones()).sum()
@@ -57,6 +72,8 @@ mod tests {
         let expected: Vec<u32> =
             members.iter().copied().filter(|at| (from..to).contains(at)).collect();
         assert_eq!(bits::ones(&words, from, to).collect::<Vec<_>>(), expected);
+        let first = members.iter().copied().find(|&at| at >= from).unwrap_or(u32::MAX);
+        assert_eq!(bits::first_from(&words, from), first);
         assert_eq!(bits::count(&words) as usize, members.len());
         assert!((0..200).all(|at| bits::has(&words, at) == members.contains(&at)));
     }

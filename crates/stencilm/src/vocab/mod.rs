@@ -6,7 +6,7 @@
 
 mod below;
 mod bit_rows;
-mod bits;
+pub(crate) mod bits;
 mod characters;
 mod file;
 mod indexed_trie;
@@ -32,7 +32,7 @@ pub use indexed_trie::IndexedTrie;
 pub use items::{Joint, Joints};
 pub(crate) use named::NamedTokens;
 pub use quoted::{Quoted, Rejoined};
-pub use sieve::Sieve;
+pub use sieve::{Parted, Sieve};
 pub use tiling::Tiling;
 pub(crate) use trie::Node;
 pub use trie::Trie;
@@ -249,7 +249,23 @@ impl Vocabulary {
     /// ```
     #[must_use]
     pub fn sieve(&self, class: &CharSet, max_chars: Option<u32>) -> Sieve {
-        self.sieves.sieve(class, max_chars, self.trie().tokens())
+        self.sieve_of(Parted::Whole, class, max_chars)
+    }
+
+    /// The same for some part of the tokens' texts.
+    ///
+    /// ```
+    /// use stencilm::{grammar::CharSet, vocab::{Parted, Vocabulary}};
+    ///
+    /// let vocabulary = Vocabulary::new([Some("ab"), Some(" ab"), Some(" a b"), Some(" ")], [], [])?;
+    /// let letters = CharSet::new([('a', 'z')]);
+    /// let sieve = vocabulary.sieve_of(Parted::AfterSpace, &letters, None);
+    /// assert_eq!((sieve.pure()[0], sieve.rest_count()), (0b0010, 1));
+    /// # Ok::<(), stencilm::Error>(())
+    /// ```
+    #[must_use]
+    pub fn sieve_of(&self, parted: Parted, class: &CharSet, max_chars: Option<u32>) -> Sieve {
+        self.sieves.sieve(parted, class, max_chars, self.trie().tokens())
     }
 
     /// The tokens in which an item of an array may end and another one begin.

@@ -101,6 +101,20 @@ const SATURATED: u32 = (1 << COUNT_BITS) - 1;
 const PARTIAL: usize = 6;
 /// Row of traits: all tokens with text.
 const TEXT: usize = 7;
+/// Row of traits: tokens that begin with a space and go on.
+const SPACED: usize = 8;
+/// Row of traits: tokens with a space after the first byte.
+const AGAIN: usize = 9;
+
+/// Which texts a sieve parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Parted {
+    /// Those of all tokens.
+    Whole,
+    /// What comes after the space that a token begins with, if anything does. In most vocabularies that
+    /// is half of the tokens.
+    AfterSpace,
+}
 
 impl SieveIndex {
     /// Looks at the text of every token; `order` has the number of each rank.
@@ -114,28 +128,46 @@ impl SieveIndex {
         long.sort_unstable_by(|a, b| b.cmp(a));
         Self {
             ascii,
-            traits: BitRows::of(TEXT + 1, &marks, order),
+            traits: BitRows::of(AGAIN + 1, &marks, order),
             words: bits::words_for(texts.len() as usize),
             points: Points::of(texts, characters, order),
             long: long.into(),
         }
     }
 
-    /// Parts all tokens with text. Characters of `class` may be in a pure token, and at most
-    /// `max_chars` of them.
-    pub(crate) fn sieve(&self, class: &CharSet, max_chars: Option<u32>, order: &[u32]) -> Sieve {
+    /// Parts some texts. Characters of `class` may be in a pure one, and at most `max_chars` of them.
+    pub(crate) fn sieve(
+        &self,
+        parted: Parted,
+        class: &CharSet,
+        max_chars: Option<u32>,
+        order: &[u32],
+    ) -> Sieve {
         let mut refused = self.traits.row(PARTIAL).to_vec();
         self.points.refuse(class, order, self.words, &mut refused);
-        self.ascii.unite(&mut refused, !ascii_in(class));
-        if let Some(max_chars) = max_chars {
-            self.refuse_longer(max_chars, &mut refused);
+        let (all, first) = match parted {
+            Parted::Whole => (self.traits.row(TEXT), 0),
+            Parted::AfterSpace => (self.traits.row(SPACED), 1),
+        };
+        let mut lacks = !ascii_in(class);
+        if parted == Parted::AfterSpace && lacks & SPACE != 0 {
+            lacks ^= SPACE;
+            refused.iter_mut().zip(self.traits.row(AGAIN)).for_each(|(sum, word)| *sum |= word);
         }
-        let text = self.traits.row(TEXT).iter();
-        let pure = text.zip(&refused[..self.words]).map(|(text, refused)| text & !refused);
+        self.ascii.unite(&mut refused, lacks);
+        if let Some(max_chars) = max_chars {
+            self.refuse_longer(max_chars.saturating_add(first), &mut refused);
+        }
+        if parted != Parted::Whole {
+            let (_, others) = refused.split_at_mut(self.words);
+            others.iter_mut().zip(&all[self.words..]).for_each(|(refused, all)| *refused &= all);
+        }
+        let pure = all.iter().zip(&refused[..self.words]).map(|(all, refused)| all & !refused);
         let pure = pure.collect();
         let rest = refused.split_off(self.words);
         let rest_count = bits::count(&rest);
-        Sieve { pure, rest_count, rest_depth: self.depth(&rest), rest: rest.into() }
+        let rest_depth = self.depth(&rest).saturating_sub(first);
+        Sieve { pure, rest_count, rest_depth, rest: rest.into() }
     }
 
     /// Adds the tokens with more than `most` characters.
@@ -201,9 +233,15 @@ fn ascii_in(class: &CharSet) -> u128 {
     class.clamp(0, 0x7F).ranges().iter().fold(0, |set, &range| set | bits(range))
 }
 
+/// The space among the characters of ASCII.
+const SPACE: u128 = 1 << b' ';
+
 /// The rows of traits that the token is in.
 fn traits_of(text: &[u8], characters: &Characters, id: u32) -> [u32; 1] {
     let partial = u32::from(characters.is_partial(id)) << PARTIAL;
     let has_text = u32::from(!text.is_empty()) << TEXT;
-    [characters.count(id).min(SATURATED) | partial | has_text]
+    let (first, rest) = text.split_at(text.len().min(1));
+    let is_spaced = u32::from(first == b" " && !rest.is_empty()) << SPACED;
+    let is_again = u32::from(rest.contains(&b' ')) << AGAIN;
+    [characters.count(id).min(SATURATED) | partial | has_text | is_spaced | is_again]
 }

@@ -6,7 +6,7 @@
 use std::{cmp::Ordering, ops::Range};
 
 use crate::{
-    grammar::{ContentHash, HashKey},
+    grammar::{ByteSet, ContentHash, HashKey},
     vocab::{bits, trie_builder::TrieBuilder},
 };
 
@@ -90,16 +90,28 @@ impl Trie {
     /// ```
     #[must_use]
     pub fn merge(sources: &[(&Self, u32)]) -> Self {
+        Self::merge_of(sources, &ByteSet::ALL)
+    }
+
+    /// The same for what begins with one of some bytes.
+    #[must_use]
+    pub(crate) fn merge_of(sources: &[(&Self, u32)], first: &ByteSet) -> Self {
         let mut builder = TrieBuilder::new();
-        if let [(source, node)] = sources {
+        let is_all = *first == ByteSet::ALL;
+        if let [(source, node)] = sources
+            && is_all
+        {
             builder.copy_below(source, *node);
             return builder.finish();
         }
-        let nodes = sources.iter().map(|(trie, node)| (trie.end(*node) - node) as usize);
-        builder.reserve(nodes.sum());
+        if is_all {
+            let nodes = sources.iter().map(|(trie, node)| (trie.end(*node) - node) as usize);
+            builder.reserve(nodes.sum());
+        }
         let node = |&(trie, node): &(_, u32)| Branch { byte: 0, trie, node };
         let mut branches: Vec<Branch> = sources.iter().map(node).collect();
-        let mut levels = vec![Level::below(0..sources.len(), &mut branches)];
+        let mut levels =
+            vec![Level::below(0..sources.len(), &mut branches, |byte| first.contains(byte))];
         while let Some(level) = levels.last_mut() {
             let Some(byte) = branches.get(level.next).map(|branch| branch.byte) else {
                 branches.truncate(level.from);
@@ -119,7 +131,7 @@ impl Trie {
                 builder.close();
             } else {
                 builder.settle_tokens();
-                levels.push(Level::below(from..from + same, &mut branches));
+                levels.push(Level::below(from..from + same, &mut branches, |_| true));
             }
         }
         builder.finish()
@@ -308,13 +320,18 @@ struct Level {
 }
 
 impl Level {
-    /// Adds the children of some branches to all branches, by rising bytes.
-    fn below(parents: Range<usize>, branches: &mut Vec<Branch>) -> Self {
+    /// Adds the children of some branches that have one of some bytes to all branches, by rising bytes.
+    fn below(
+        parents: Range<usize>,
+        branches: &mut Vec<Branch>,
+        is_asked: impl Fn(u8) -> bool,
+    ) -> Self {
         let from = branches.len();
         for parent in parents {
             let Branch { trie, node, .. } = branches[parent];
             let children = trie.children(node);
-            branches.extend(children.map(|node| Branch { byte: trie.byte(node), trie, node }));
+            let children = children.map(|node| Branch { byte: trie.byte(node), trie, node });
+            branches.extend(children.filter(|branch| is_asked(branch.byte)));
         }
         // Any order among equal bytes will do, since tokens are sorted where they meet.
         branches[from..].sort_unstable_by_key(|branch| branch.byte);

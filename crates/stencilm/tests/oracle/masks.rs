@@ -14,8 +14,8 @@ use crate::oracle::chart::{Chart, Tail};
 use crate::oracle::judge::Judge;
 use crate::oracle::nfa::FIRST_TOKEN;
 use crate::oracle::runner::{Verdict, for_all, too_big};
-use crate::oracle::strategy::{SPECIAL, grammars, regular_grammars};
-use crate::oracle::vocabulary::{Case, Recipe, Tokens, cases, sparse_cases};
+use crate::oracle::strategy::{SPECIAL, grammars, looping_grammars, regular_grammars};
+use crate::oracle::vocabulary::{Case, Recipe, Tokens, cases, marked_cases, sparse_cases};
 
 /// Runs `visit` at every step of the case's walk, and takes the step if the matcher does.
 fn walk(
@@ -96,6 +96,12 @@ fn masks_of_grammars_are_exact() {
 #[test]
 fn masks_of_regular_grammars_are_exact() {
     for_all(2_000.0, &cases(regular_grammars(), 8), |case| masks_are_exact(&case));
+}
+
+#[test]
+fn masks_of_loops_and_what_follows_them_are_exact() {
+    for_all(700.0, &marked_cases(looping_grammars(), 8), |case| masks_are_exact(&case));
+    for_all(100.0, &sparse_cases(looping_grammars(), 8), |case| masks_are_exact(&case));
 }
 
 #[test]

@@ -20,6 +20,57 @@ pub(crate) fn grammars() -> BoxedStrategy<Plain> {
     prop_oneof![3 => random(), 1 => altered()].boxed()
 }
 
+/// Loops over many characters, with all that may follow them: marks that are none of them or some of
+/// them, what may be left out, and what waits in the rules that called.
+pub(crate) fn looping_grammars() -> BoxedStrategy<Plain> {
+    let rule =
+        || prop_oneof![1 => row(), 1 => (row(), row()).prop_map(|(a, b)| Tree::Choice(vec![a, b]))];
+    // Without an end in each rule most grammars have no sentence.
+    let rule = move || (rule(), looping()).prop_map(|(tree, end)| Tree::Choice(vec![tree, end]));
+    (vec(row(), 1..=2), vec(rule(), 1..=3))
+        .prop_map(|(first, rules)| plain([first, rules].concat(), 0))
+        .boxed()
+}
+
+/// A loop over many characters.
+fn looping() -> impl Strategy<Value = Tree> {
+    let classes = vec![
+        vec![('a', 'z')],
+        vec![('0', '9'), ('_', '_'), ('a', 'z')],
+        vec![(' ', ' '), ('a', 'z')],
+        vec![('\0', '%'), ('\'', ';'), ('=', char::MAX)],
+        vec![('\0', '+'), ('-', char::MAX)],
+        vec![('a', 'z'), ('à', 'ü')],
+    ];
+    let counts = prop_oneof![4 => Just((0, None)), 2 => Just((1, None)), 1 => Just((0, Some(3)))];
+    let characters = |class| Tree::Chars(class, Spelling::Text);
+    let looping = (select(classes.clone()), counts)
+        .prop_map(move |(class, (min, max))| Tree::Repeat(Box::new(characters(class)), min, max));
+    let begun = (select(classes), looping.clone())
+        .prop_map(move |(class, looping)| Tree::Seq(vec![characters(class), looping]));
+    // `-` and anything but a `-`, or one of those.
+    let others = || characters(vec![('\0', ','), ('.', char::MAX)]);
+    let dash = || Tree::Choice(vec![Tree::Empty, Tree::text("-")]);
+    let apart = Just(Tree::Repeat(Box::new(Tree::Seq(vec![dash(), others()])), 0, None));
+    prop_oneof![4 => looping, 3 => begun, 1 => apart]
+}
+
+/// Parts one after the other, most of which may be empty.
+fn row() -> impl Strategy<Value = Tree> {
+    let call = || any::<usize>().prop_map(Tree::Call);
+    let mark = || select(vec![",", " ", "<", "-", ";", "a", " a", "<b", ", "]).prop_map(Tree::text);
+    let marked = || (mark(), call()).prop_map(|(mark, call)| Tree::Seq(vec![mark, call]));
+    let many = |max| move |tree| Tree::Repeat(Box::new(tree), 0, max);
+    let part = prop_oneof![
+        3 => looping(),
+        3 => call(),
+        2 => mark(),
+        2 => prop_oneof![call().boxed(), mark().boxed(), marked().boxed()].prop_map(many(Some(1))),
+        2 => marked().prop_map(many(None)),
+    ];
+    vec(part, 1..=4).prop_map(Tree::Seq)
+}
+
 /// One rule without calls and special tokens.
 pub(crate) fn regular_grammars() -> BoxedStrategy<Plain> {
     regular(12).prop_map(|tree| Plain { rules: vec![tree], start: 0 }).boxed()

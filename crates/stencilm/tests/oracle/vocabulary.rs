@@ -100,6 +100,19 @@ pub(crate) fn sparse_cases(
     cases_with(grammars, bytes, steps)
 }
 
+/// The same with more tokens that go through several parts of a text.
+pub(crate) fn marked_cases(
+    grammars: impl Strategy<Value = Plain>,
+    steps: usize,
+) -> impl Strategy<Value = Case> {
+    let byte = select(b"aab  ,;<-&.z".to_vec());
+    let recipes = vec(vec(byte, 2..=5).prop_map(Recipe::Raw), 10..=60);
+    (cases(grammars, steps), recipes).prop_map(|(mut case, recipes)| {
+        case.recipes.extend(recipes);
+        case
+    })
+}
+
 fn cases_with(
     grammars: impl Strategy<Value = Plain>,
     bytes: impl Strategy<Value = Bytes>,
