@@ -55,23 +55,6 @@ impl Sieve {
         self.rest_depth
     }
 
-    /// Whether some rank of `from..to` is in the rest.
-    #[must_use]
-    #[inline]
-    pub fn has_rest_between(&self, from: u32, to: u32) -> bool {
-        if from >= to {
-            return false;
-        }
-        let (first, last) = ((from >> 5) as usize, ((to - 1) >> 5) as usize);
-        let (low, high) = (u32::MAX << (from & 31), u32::MAX >> (31 - ((to - 1) & 31)));
-        if first == last {
-            return self.rest[first] & low & high != 0;
-        }
-        self.rest[first] & low != 0
-            || self.rest[last] & high != 0
-            || self.rest[first + 1..last].iter().any(|&word| word != 0)
-    }
-
     /// The memory it takes, in bytes.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
