@@ -10,6 +10,7 @@ from stencilm._explanation import Explanation
 
 __all__ = [
     "Cancel",
+    "Capture",
     "CompiledGrammar",
     "Grammar",
     "Limits",
