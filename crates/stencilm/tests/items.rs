@@ -467,3 +467,27 @@ fn a_number_too_large_to_compare_is_a_limit() {
     assert!(error.contains("number_digits"), "{error}");
     assert!(matcher.accept_bytes(b"]").expect("no limit"));
 }
+
+/// Only `"a"` is left as a string, and the token that ends it begins another one.
+#[test]
+fn the_first_string_of_an_array_may_be_the_last() {
+    let schema = r#"{"type":"array","items":{"enum":["a",1,{}]},"uniqueItems":true}"#;
+    let tokens =
+        vocabulary(&[r#"",""#, r#""a",""#, r#"a",""#, r#"",{"#, r#"["a",""#].map(String::from));
+    let compiled = compile_with(schema, &compact(), &tokens, Limits::default()).expect("a schema");
+    for (before, allowed) in [
+        (r#"[1,"a"#, &[r#"",{"#][..]),
+        ("", &[]),
+        ("[1,", &[]),
+        ("[", &[]),
+        (r#"[{},""#, &[]),
+        (r#"["a"#, &[r#"",{"#]),
+    ] {
+        let mut matcher = Matcher::new(compiled.clone());
+        assert!(matcher.accept_bytes(before.as_bytes()).expect("no limit"), "{before}");
+        let mask = bits(&mut matcher, tokens.len()).expect("no limit");
+        let found = tokens.iter().zip(&mask).filter(|(token, is_set)| token.len() > 1 && **is_set);
+        let found: Vec<&[u8]> = found.map(|(token, _)| &token[..]).collect();
+        assert_eq!(found, allowed.iter().map(|it| it.as_bytes()).collect::<Vec<_>>(), "{before}");
+    }
+}

@@ -74,7 +74,7 @@ fn known_mask<'s>(
         let view = tables.known_first_view(*id, known_places_after(&tables.residuals, link)?)?;
         let mut todo: SmallVec<[(ViewId, &Link); 4]> = SmallVec::from_slice(&[(view, link)]);
         while let Some((view, link)) = todo.pop() {
-            reached.extend(link.as_deref().filter(|frame| frame.seen().is_some()));
+            reached.extend(link.as_deref().filter(|frame| frame.remembers()));
             match link {
                 Some(frame) if tables.looks_deeper(view) => {
                     if met.is_new(view, frame) {
@@ -108,7 +108,7 @@ fn find_mask<'s>(
         let view = tables.first_view(*id, after, |tables| waiting(tables, link))?;
         let mut todo: Vec<(ViewId, &Link)> = vec![(view, link)];
         while let Some((view, link)) = todo.pop() {
-            reached.extend(link.as_deref().filter(|frame| frame.seen().is_some()));
+            reached.extend(link.as_deref().filter(|frame| frame.remembers()));
             match link {
                 Some(frame) if tables.looks_deeper(view) => {
                     if met.is_new(view, frame) {

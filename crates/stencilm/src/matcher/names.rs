@@ -30,14 +30,18 @@ pub(super) fn refused(
     joined(machine, vocabulary, state, mask, &mut asked)?;
     if asked.is_empty()
         && (!machine.exprs().has_other_names
-            || (reached.is_empty() && !state.name.is_open() && quoted.repeated().is_empty()))
+            || (reached.is_empty()
+                && !state.name.is_open()
+                && quoted.repeated().is_empty()
+                && quoted.reopening().is_empty()))
     {
         return Ok(Few::default());
     }
     let is_scarce = machine.exprs().has_scarce_names;
     // The rest of an object has a name left for sure; of the items of an array some are no strings.
-    if is_scarce && reached.iter().any(|frame| frame.is_array()) {
-        asked.extend_from_slice(quoted.opening());
+    if is_scarce {
+        let is_in_array = reached.iter().any(|frame| frame.is_array());
+        asked.extend_from_slice(if is_in_array { quoted.opening() } else { quoted.reopening() });
     }
     let is_plain = machine.exprs().has_plain_names;
     if state.name.is_open() {

@@ -167,6 +167,11 @@ impl Frame {
         self.register.as_ref().is_some_and(|register| register.item.is_some())
     }
 
+    /// Whether names, or strings, that come in it have to differ.
+    pub(crate) fn remembers(&self) -> bool {
+        self.seen().is_some() || self.is_array()
+    }
+
     /// The names, or strings, that came in it.
     pub(crate) fn seen(&self) -> Option<&Seen> {
         self.register.as_ref().and_then(|register| register.seen.as_ref())

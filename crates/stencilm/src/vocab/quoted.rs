@@ -13,6 +13,7 @@ pub struct Quoted {
     tokens: IndexedTrie,
     names: IndexedTrie,
     opening: Box<[u32]>,
+    reopening: Box<[u32]>,
     repeated: Box<[u32]>,
     rejoined: Box<[Rejoined]>,
 }
@@ -44,7 +45,8 @@ impl Quoted {
     pub(super) fn of(texts: &Texts, order: &[u32]) -> Self {
         let mut by_name: Vec<(Box<[u8]>, u32)> = Vec::new();
         let mut with_quote: Vec<u32> = Vec::new();
-        let (mut opening, mut repeated, mut rejoined) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut opening, mut reopening) = (Vec::new(), Vec::new());
+        let (mut repeated, mut rejoined) = (Vec::new(), Vec::new());
         for &token in order {
             let text = texts.of(token);
             if !text.contains(&b'"') {
@@ -61,6 +63,9 @@ impl Quoted {
             }
             if names.iter().any(|name| name.start == text.len()) {
                 opening.push(token);
+                if names.iter().any(|name| name.end.is_some()) {
+                    reopening.push(token);
+                }
             }
             if has_repeated(text, &names) {
                 repeated.push(token);
@@ -93,6 +98,7 @@ impl Quoted {
                 by_name.iter().map(|(name, id)| (&**name, *id)),
             )),
             opening: opening.into(),
+            reopening: reopening.into(),
             repeated: repeated.into(),
             rejoined: rejoined.into(),
         }
@@ -117,6 +123,12 @@ impl Quoted {
         &self.opening
     }
 
+    /// Those among them that have a whole name before.
+    #[must_use]
+    pub fn reopening(&self) -> &[u32] {
+        &self.reopening
+    }
+
     /// The tokens in which a name may come twice, or a beginning of it after it.
     #[must_use]
     pub fn repeated(&self) -> &[u32] {
@@ -132,7 +144,7 @@ impl Quoted {
     pub(super) fn size_in_bytes(&self) -> usize {
         self.tokens.size_in_bytes()
             + self.names.size_in_bytes()
-            + (self.opening.len() + self.repeated.len()) * 4
+            + (self.opening.len() + self.reopening.len() + self.repeated.len()) * 4
             + self.rejoined.iter().map(|it| size_of::<Rejoined>() + it.name.len()).sum::<usize>()
     }
 }
