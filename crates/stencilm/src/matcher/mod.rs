@@ -264,8 +264,8 @@ impl Matcher {
         Some(lives)
     }
 
-    /// Takes `bytes` of text as one step. They are no token of a rule that counts its tokens. False, and no change, if they may not come next, or if
-    /// no tokens go on after them.
+    /// Takes `bytes` of text as one step. False, and no change, if they may not come next, or if no
+    /// tokens go on after them. They are no token of a rule that counts its tokens.
     ///
     /// # Errors
     /// A limit; then nothing changes.

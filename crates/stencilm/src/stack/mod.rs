@@ -52,8 +52,12 @@ impl From<Error> for Stop {
 
 /// The tables as a step sees them: shared with other threads, or its own to extend.
 pub(crate) trait Machine {
+    /// The tables, to read.
+    fn tables(&self) -> &Tables;
     /// The arena.
-    fn exprs(&self) -> &Exprs;
+    fn exprs(&self) -> &Exprs {
+        &self.tables().residuals.exprs
+    }
     /// What remains of `id` after `byte`.
     fn step(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Stop>;
     /// All ways into `id`.
@@ -63,25 +67,37 @@ pub(crate) trait Machine {
     /// The body of a rule.
     fn body(&mut self, rule: RuleId) -> Result<ExprId, Stop>;
     /// The place of a rule in the order in which rules are entered.
-    fn rank(&self, rule: RuleId) -> u32;
+    fn rank(&self, rule: RuleId) -> u32 {
+        self.tables().residuals.rules().rank(rule)
+    }
     /// What a rule asks for beside its texts.
-    fn mark(&self, rule: RuleId) -> Option<&Mark>;
+    fn mark(&self, rule: RuleId) -> Option<&Mark> {
+        self.tables().residuals.mark(rule)
+    }
     /// How much of the text was read; only in grammars with marks.
     fn clock(&self) -> Clock;
     /// Sets the clock before a step.
     fn set_clock(&mut self, clock: Clock);
     /// The most items of one state, and entries of one frame.
-    fn most_items(&self) -> usize;
+    fn most_items(&self) -> usize {
+        self.tables().limits().items
+    }
     /// Whether the closing quote ends a name that its object does not list.
-    fn ends_other_name(&self, id: ExprId) -> bool;
+    fn ends_other_name(&self, id: ExprId) -> bool {
+        self.tables().residuals.ends_other_name(id)
+    }
     /// `id` with a part of its long counter, and the other part.
     fn lower(&mut self, id: ExprId) -> Result<(ExprId, Excess), Stop>;
     /// `id` with so much more of its counter.
     fn raise(&mut self, id: ExprId, more: Excess) -> Result<ExprId, Stop>;
     /// Whether `id` should have more of its counter.
-    fn is_low(&self, id: ExprId, excess: Excess) -> bool;
+    fn is_low(&self, id: ExprId, excess: Excess) -> bool {
+        self.tables().residuals.is_low(id, excess)
+    }
     /// The part of `id` whose next byte says whether its counter goes on.
-    fn first_part(&self, id: ExprId) -> ExprId;
+    fn first_part(&self, id: ExprId) -> ExprId {
+        self.tables().residuals.first_part(id)
+    }
     /// What `id`, the rest of an array from an item on, stands for after an item.
     fn after_item(&mut self, id: ExprId, item: &[u8]) -> Result<ExprId, Stop>;
     /// How many names `id` may still become, if fewer than `most` all of them; `in_escape` says that
@@ -108,8 +124,8 @@ impl<'a> Exclusive<'a> {
 }
 
 impl Machine for Shared<'_> {
-    fn exprs(&self) -> &Exprs {
-        &self.0.residuals.exprs
+    fn tables(&self) -> &Tables {
+        self.0
     }
 
     #[inline]
@@ -129,14 +145,6 @@ impl Machine for Shared<'_> {
         self.0.residuals.known_body(rule).ok_or(Stop::Unknown)
     }
 
-    fn rank(&self, rule: RuleId) -> u32 {
-        self.0.residuals.rules().rank(rule)
-    }
-
-    fn mark(&self, rule: RuleId) -> Option<&Mark> {
-        self.0.residuals.mark(rule)
-    }
-
     fn clock(&self) -> Clock {
         self.1
     }
@@ -145,28 +153,12 @@ impl Machine for Shared<'_> {
         self.1 = clock;
     }
 
-    fn most_items(&self) -> usize {
-        self.0.limits().items
-    }
-
-    fn ends_other_name(&self, id: ExprId) -> bool {
-        self.0.residuals.ends_other_name(id)
-    }
-
     fn lower(&mut self, id: ExprId) -> Result<(ExprId, Excess), Stop> {
         self.0.residuals.known_lowered(id).ok_or(Stop::Unknown)
     }
 
     fn raise(&mut self, id: ExprId, more: Excess) -> Result<ExprId, Stop> {
         self.0.residuals.known_raised(id, more).ok_or(Stop::Unknown)
-    }
-
-    fn is_low(&self, id: ExprId, excess: Excess) -> bool {
-        self.0.residuals.is_low(id, excess)
-    }
-
-    fn first_part(&self, id: ExprId) -> ExprId {
-        self.0.residuals.first_part(id)
     }
 
     fn after_item(&mut self, id: ExprId, item: &[u8]) -> Result<ExprId, Stop> {
@@ -180,8 +172,8 @@ impl Machine for Shared<'_> {
 }
 
 impl Machine for Exclusive<'_> {
-    fn exprs(&self) -> &Exprs {
-        &self.0.residuals.exprs
+    fn tables(&self) -> &Tables {
+        self.0
     }
 
     fn step(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Stop> {
@@ -200,14 +192,6 @@ impl Machine for Exclusive<'_> {
         Ok(self.0.residuals.body(rule)?)
     }
 
-    fn rank(&self, rule: RuleId) -> u32 {
-        self.0.residuals.rules().rank(rule)
-    }
-
-    fn mark(&self, rule: RuleId) -> Option<&Mark> {
-        self.0.residuals.mark(rule)
-    }
-
     fn clock(&self) -> Clock {
         self.1
     }
@@ -216,28 +200,12 @@ impl Machine for Exclusive<'_> {
         self.1 = clock;
     }
 
-    fn most_items(&self) -> usize {
-        self.0.limits().items
-    }
-
-    fn ends_other_name(&self, id: ExprId) -> bool {
-        self.0.residuals.ends_other_name(id)
-    }
-
     fn lower(&mut self, id: ExprId) -> Result<(ExprId, Excess), Stop> {
         Ok(self.0.residuals.lower(id))
     }
 
     fn raise(&mut self, id: ExprId, more: Excess) -> Result<ExprId, Stop> {
         Ok(self.0.residuals.raise(id, more))
-    }
-
-    fn is_low(&self, id: ExprId, excess: Excess) -> bool {
-        self.0.residuals.is_low(id, excess)
-    }
-
-    fn first_part(&self, id: ExprId) -> ExprId {
-        self.0.residuals.first_part(id)
     }
 
     fn after_item(&mut self, id: ExprId, item: &[u8]) -> Result<ExprId, Stop> {

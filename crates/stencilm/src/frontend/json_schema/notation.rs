@@ -1,12 +1,11 @@
 //! Values that are not written as JSON: as Python writes them, or with names that have no quotes.
 
-use crate::error::{Error, Location};
-use crate::frontend::json_schema::formula::NO_OBJECT;
+use crate::error::Error;
 use crate::frontend::json_schema::object_states::{At, Name, Object};
 use crate::frontend::json_schema::options::Whitespace;
 use crate::frontend::json_schema::parameters::plain_name;
 use crate::frontend::json_schema::rules::{Machine, Rule};
-use crate::frontend::json_schema::shape::{ShapeId, StringShape};
+use crate::frontend::json_schema::shape::StringShape;
 use crate::frontend::json_schema::text_exprs;
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling, UNBOUNDED};
 
@@ -86,27 +85,6 @@ fn is_identifier(name: &str) -> bool {
 }
 
 impl Machine {
-    /// A call's arguments, from the beginning; whether there may be none.
-    pub(crate) fn call(
-        &mut self,
-        shape: ShapeId,
-        exprs: &mut Exprs,
-    ) -> Result<(ExprId, bool), Error> {
-        if self.schemas.shape(shape).objects == NO_OBJECT {
-            let feature = "arguments that are no object";
-            return Err(Error::unsupported(feature, Location::Pointer(String::new())));
-        }
-        let mut ways = Vec::new();
-        let mut accepts_empty = false;
-        for (object, at, may_close) in self.beginnings(shape)? {
-            let table = self.object(object)?.table().clone();
-            self.schemas.check_outermost(&table)?;
-            accepts_empty |= may_close;
-            ways.push(self.arguments(object, at, exprs)?);
-        }
-        Ok((exprs.choice(&ways), accepts_empty))
-    }
-
     /// The rest of a call's arguments, without the empty text.
     pub(crate) fn arguments(
         &mut self,
@@ -148,17 +126,9 @@ impl Machine {
         level: Level,
         exprs: &mut Exprs,
     ) -> Result<ExprId, Error> {
-        let table = object.table().clone();
         let mut members = Vec::new();
-        let mut low = 0;
-        while let Some(place) = self.next_place(object, number, at, low)? {
-            low = place + 1;
-            let member = table.member_at[place as usize];
-            let name = self.schemas.texts.get(table.members[member as usize]).clone();
-            if !self.schemas.can_write(&name, matches!(level, Level::Call)) {
-                // It is one of a few that a condition on names leaves.
-                continue;
-            }
+        let is_argument = matches!(level, Level::Call);
+        for (member, name) in self.written_names(object, number, at, is_argument)? {
             let name = match (&self.schemas.options.notation, level) {
                 (Notation::Python, Level::Inside(_)) => {
                     quoted(exprs, |exprs, spelling| Ok(exprs.text(&name, spelling)))?

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Location};
 use crate::frontend::json_schema::formula::NO_OBJECT;
+use crate::frontend::json_schema::notation::Notation;
 use crate::frontend::json_schema::object_states::{At, Name, Object};
 use crate::frontend::json_schema::object_table::NameClass;
 use crate::frontend::json_schema::options::Whitespace;
@@ -11,6 +12,7 @@ use crate::frontend::json_schema::shape::{
     ArrayShape, Shape, ShapeId, StringShape, TermId, TextId,
 };
 use crate::frontend::json_schema::text_exprs;
+use crate::frontend::regex::python_space;
 use crate::grammar::{ByteSet, CharSet, ExprId, Exprs, Spelling, UNBOUNDED};
 use crate::interner::index;
 
@@ -76,15 +78,6 @@ impl Parameters {
 
 /// What a name that is not listed is made of, where only its marks say where it ends.
 const NOT_IN_NAMES: &str = "<>\"'&=/|\\";
-/// White space beyond Latin-1, which readers drop around names.
-const SPACES: [(char, char); 6] = [
-    ('\u{1680}', '\u{1680}'),
-    ('\u{2000}', '\u{200A}'),
-    ('\u{2028}', '\u{2029}'),
-    ('\u{202F}', '\u{202F}'),
-    ('\u{205F}', '\u{205F}'),
-    ('\u{3000}', '\u{3000}'),
-];
 /// What it does not begin with: names of parameters are those of variables.
 const NOT_FIRST: &str = "0123456789-.";
 
@@ -106,26 +99,61 @@ impl Machine {
         }
     }
 
-    /// The members of an object, from the beginning; whether there may be none.
-    pub(crate) fn parameters(
+    /// The arguments of a call, from the beginning; whether there may be none.
+    pub(crate) fn call(
         &mut self,
         shape: ShapeId,
         exprs: &mut Exprs,
     ) -> Result<(ExprId, bool), Error> {
-        let objects = self.schemas.shape(shape).objects;
-        let mut choices = Vec::new();
-        let mut accepts_empty = false;
-        if objects == NO_OBJECT {
+        if self.schemas.shape(shape).objects == NO_OBJECT {
             let feature = "arguments that are no object";
             return Err(Error::unsupported(feature, Location::Pointer(String::new())));
         }
+        let mut ways = Vec::new();
+        let mut accepts_empty = false;
         for (object, at, may_close) in self.beginnings(shape)? {
             let table = self.object(object)?.table().clone();
             self.schemas.check_outermost(&table)?;
             accepts_empty |= may_close;
-            choices.push(self.parameters_body(object, at, exprs)?);
+            ways.push(self.more_arguments(object, at, exprs)?);
         }
-        Ok((exprs.choice(&choices), accepts_empty))
+        Ok((exprs.choice(&ways), accepts_empty))
+    }
+
+    /// The rest of a call's arguments, without the empty text.
+    pub(crate) fn more_arguments(
+        &mut self,
+        object: u32,
+        at: At,
+        exprs: &mut Exprs,
+    ) -> Result<ExprId, Error> {
+        match self.schemas.options.notation {
+            Notation::Python => self.arguments(object, at, exprs),
+            Notation::Json | Notation::Bare { .. } => self.parameters_body(object, at, exprs),
+        }
+    }
+
+    /// The listed members that may come next in an object and can be written, each with its name.
+    pub(crate) fn written_names(
+        &mut self,
+        object: &Object,
+        number: u32,
+        at: At,
+        is_argument: bool,
+    ) -> Result<Vec<(u32, String)>, Error> {
+        let table = object.table().clone();
+        let mut found = Vec::new();
+        let mut low = 0;
+        while let Some(place) = self.next_place(object, number, at, low)? {
+            low = place + 1;
+            let member = table.member_at[place as usize];
+            let name = self.schemas.texts.get(table.members[member as usize]);
+            // Others are among a few that a condition on names leaves.
+            if self.schemas.can_write(name, is_argument) {
+                found.push((member, name.to_string()));
+            }
+        }
+        Ok(found)
     }
 
     /// The objects of a shape where they begin, and whether they may have no members.
@@ -159,15 +187,7 @@ impl Machine {
             after_name = exprs.seq2(after_name, space);
         }
         let mut members = Vec::new();
-        let mut low = 0;
-        while let Some(place) = self.next_place(&object, number, at, low)? {
-            low = place + 1;
-            let member = table.member_at[place as usize];
-            let name = table.members[member as usize];
-            let name = self.schemas.texts.get(name).to_string();
-            if !style.can_write(&name) {
-                continue;
-            }
+        for (member, name) in self.written_names(&object, number, at, true)? {
             let name = written(&name, &style);
             let end = style.end_of(&name);
             let name = exprs.bytes(name.as_bytes());
@@ -378,7 +398,7 @@ impl Machine {
 pub(crate) fn plain_name(exprs: &mut Exprs, others: &str) -> ExprId {
     let outside = CharSet::of(NOT_IN_NAMES.chars().chain(others.chars()))
         .union(&CharSet::new([('\0', ' '), ('\x7F', '\u{A0}')]))
-        .union(&CharSet::new(SPACES));
+        .union(&python_space());
     let inside = exprs.chars(&outside.negate(), Spelling::Text);
     let first = outside.union(&CharSet::of(NOT_FIRST.chars())).negate();
     let first = exprs.chars(&first, Spelling::Text);

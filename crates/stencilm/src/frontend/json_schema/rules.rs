@@ -84,10 +84,7 @@ impl SchemaRules {
             size_at_first: 0,
         };
         let mut accepts_empty = false;
-        let start = if machine.schemas.options.parameters.is_some() {
-            (_, accepts_empty) = machine.parameters(shape, &mut Exprs::default())?;
-            machine.rule(Rule::Call { shape })?
-        } else if machine.is_python() {
+        let start = if machine.is_call() {
             (_, accepts_empty) = machine.call(shape, &mut Exprs::default())?;
             machine.rule(Rule::Call { shape })?
         } else {
@@ -227,8 +224,10 @@ impl Machine {
         }
     }
 
-    fn is_python(&self) -> bool {
-        self.schemas.options.notation == Notation::Python
+    /// Whether the outermost object is the arguments of a call.
+    fn is_call(&self) -> bool {
+        let options = &self.schemas.options;
+        options.parameters.is_some() || options.notation == Notation::Python
     }
 
     /// Work while a text is written has a time limit of its own.
@@ -473,12 +472,8 @@ impl Rules for SchemaRules {
         match *machine.rules.get(rule.0) {
             Rule::Value { shape, depth } => machine.value_body(shape, depth, exprs),
             Rule::Members { .. } => machine.members(rule.0, exprs),
-            Rule::Call { shape } if machine.is_python() => Ok(machine.call(shape, exprs)?.0),
-            Rule::Parameters { object, at } if machine.is_python() => {
-                machine.arguments(object, at, exprs)
-            }
-            Rule::Call { shape } => Ok(machine.parameters(shape, exprs)?.0),
-            Rule::Parameters { object, at } => machine.parameters_body(object, at, exprs),
+            Rule::Call { shape } => Ok(machine.call(shape, exprs)?.0),
+            Rule::Parameters { object, at } => machine.more_arguments(object, at, exprs),
             Rule::Item { shape } => machine.item_in_marks(shape, exprs),
             Rule::Items { shape, alternative, count, depth } => {
                 machine.items(shape, alternative as usize, count as usize, depth, exprs)

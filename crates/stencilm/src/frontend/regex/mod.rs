@@ -33,6 +33,7 @@ use atoms::Atoms;
 use translate::Pass;
 
 pub use ast::{Kind, Look, Node, Side};
+pub(crate) use classes::python_space;
 
 /// Whose regular expressions are meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
