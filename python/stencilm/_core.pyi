@@ -57,6 +57,7 @@ class Limits:
         expressions: int,
         repeat: int,
         items: int,
+        captures: int,
         alternatives: int,
         number_digits: int,
         search: int,

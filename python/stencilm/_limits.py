@@ -36,6 +36,8 @@ class Limits:
     """Largest repetition count of a pattern or of EBNF. Bounds of a schema may be any number."""
     items: int = 10_000
     """Live alternatives of one state: what an ambiguous grammar may cost."""
+    captures: int = 1_000_000
+    """Captured spans compared for one byte of a text that may be read in several ways."""
     alternatives: int = 1_000
     """Alternatives of one type that a JSON Schema may come to, combinations counted, and dynamic
     scopes of its references."""

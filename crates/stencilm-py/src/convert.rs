@@ -113,7 +113,7 @@ pub(crate) struct Limits(pub(crate) stencilm::Limits);
 #[pymethods]
 impl Limits {
     #[new]
-    #[pyo3(signature = (*, nesting, source_bytes, rules, expressions, repeat, items, alternatives,
+    #[pyo3(signature = (*, nesting, source_bytes, rules, expressions, repeat, items, captures, alternatives,
                         number_digits, search, mask_work, grammar_bytes, compile_time, rollback))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -124,6 +124,7 @@ impl Limits {
         expressions: usize,
         repeat: usize,
         items: usize,
+        captures: usize,
         alternatives: usize,
         number_digits: usize,
         search: usize,
@@ -141,6 +142,7 @@ impl Limits {
             expressions,
             repeat,
             items,
+            captures,
             alternatives,
             number_digits,
             search,

@@ -38,6 +38,9 @@ pub struct Limits {
     /// Live alternatives of one state (items, and entries of one frame). A grammar that is
     /// ambiguous without bound reaches it. Default 10,000.
     pub items: usize,
+    /// Captured spans compared for one byte of a text that may be read in several ways. Default
+    /// 1,000,000.
+    pub captures: usize,
     /// Alternatives of one type that a JSON Schema may come to, all combinations of its branches
     /// counted, and dynamic scopes that its references may be seen from. Default 1,000: each pair
     /// of alternatives may have to be looked at.
@@ -68,6 +71,7 @@ impl Default for Limits {
             expressions: 4_000_000,
             repeat: 2_000_000_000,
             items: 10_000,
+            captures: 1_000_000,
             alternatives: 1_000,
             number_digits: 2_000,
             search: 50_000,

@@ -511,6 +511,24 @@ fn captures_nest_deep() {
 }
 
 #[test]
+fn readings_compared_are_bounded() {
+    let text = "root ::= l\nl[capture] ::= \"a\" l | \"a\" l? l?";
+    let limits = Limits { captures: 500, ..Limits::default() };
+    let mut matcher = compile(text, "root", true, limits).expect("a grammar");
+    let error = (0..100).find_map(|_| matcher.accept_bytes(b"a").err()).expect("a limit");
+    assert!(error.to_string().contains("captures = 500"), "{error}");
+    let before = captures(&matcher);
+    assert!(before.len() > 3);
+    assert!(matcher.accept_bytes(b"a").is_err());
+    assert_eq!(captures(&matcher), before);
+    // One way to read a text needs no comparing.
+    let text = "root ::= l\nl[capture] ::= \"a\" l?";
+    let mut matcher = compile(text, "root", true, limits).expect("a grammar");
+    assert!(matcher.accept_bytes(&b"a".repeat(2_000)).expect("no limit"));
+    assert_eq!(captures(&matcher).len(), 2_000);
+}
+
+#[test]
 fn what_is_not_complete_is_captured_so_far() {
     let text = "root ::= a b \"!\"\na[capture] ::= \"x\"+\nb[capture] ::= \"y\"+";
     assert_eq!(after(text, "xxy"), [("a".to_owned(), 0, "xx".to_owned())]);

@@ -72,7 +72,7 @@ impl Matcher {
             return Ok(state);
         }
         let (state, less) =
-            self.exclusively(|tables| Ok(state.after_token(&tables.residuals.exprs)))?;
+            self.exclusively(|tables| state.after_token(&mut Exclusive::new(tables)))?;
         match less.map(|less| self.live_part(less)).transpose()? {
             Some(less) if !less.is_dead() => Ok(less),
             _ => Ok(state),

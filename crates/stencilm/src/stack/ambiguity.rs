@@ -2,18 +2,19 @@
 //! caller that waits with `X*` of its own adds nothing by it; equal expressions at one state
 //! share one frame.
 
-use std::collections::hash_map::Entry::{Occupied, Vacant};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::error::Error;
-use crate::grammar::{Expr, ExprId, Exprs};
+use crate::grammar::{ContentHash, Expr, ExprId, Exprs};
 use crate::stack::captured::Captured;
 use crate::stack::frame::{
-    Entry, Frame, Link, captured_at, entries_of, hash_of, is_better, is_same, register_of,
+    Entry, Frame, Link, captured_at, depth_of, entries_of, hash_of, is_same, register_of,
 };
+use crate::stack::judge::{Verdict, judge, keep_best};
 use crate::stack::marked::Marked;
 use crate::stack::state::{Item, State};
 use crate::stack::{Machine, Stop};
@@ -52,49 +53,36 @@ impl Closing {
         let (empty, end) = (exprs.empty(), machine.clock().end());
         let mut state = State::default();
         let mut marked = Marked::default();
-        // What returned from an equal expression above it adds nothing.
-        let mut todo: Vec<(Item, Option<ExprId>)> =
+        let mut ways = Ways::default();
+        let mut reached: SmallVec<[(Item, Option<ExprId>); 2]> =
             self.reached.into_iter().map(|item| (item, None)).collect();
-        let mut seen: FxHashMap<_, (Link, Captured)> = FxHashMap::default();
-        while let Some((Item { id, link, past }, above)) = todo.pop() {
-            let link = simpler_link(machine, id, link)?;
-            if id == empty && link.is_none() {
-                state.may_end = true;
-                marked.ends_with(past);
-                continue;
-            }
-            let is_covered = above == Some(id);
-            if exprs.is_nullable(id) || !todo.is_empty() || !state.items.is_empty() {
-                match seen.entry((id, hash_of(&exprs.key, &link), is_covered)) {
-                    Occupied(mut best) => {
-                        let (known, known_past) = best.get();
-                        if !is_better((&link, &past), (known, known_past)) {
-                            continue;
-                        }
-                        best.insert((link.clone(), past.clone()));
-                    }
-                    Vacant(place) => {
-                        place.insert((link.clone(), past.clone()));
-                    }
+        loop {
+            for (item, above) in reached.drain(..) {
+                let link = simpler_link(machine, item.id, item.link)?;
+                if item.id == empty && link.is_none() {
+                    state.may_end = true;
+                    marked.ends_with(machine, item.past)?;
+                    continue;
                 }
+                let is_covered = above == Some(item.id);
+                ways.add(machine, Way { item: Item { link, ..item }, is_covered })?;
             }
-            if seen.len() > machine.most_items() {
-                return Err(Error::limit("items", machine.most_items()).into());
-            }
-            if exprs.is_nullable(id) {
-                // What is above goes when its tokens are spent.
-                let mut above = Some(id);
-                if let Some(register) = register_of(&link) {
+            let Some(Way { item, is_covered }) = ways.pop() else { break };
+            if exprs.is_nullable(item.id) {
+                // What is above goes when its tokens are spent, and may have another temperature.
+                let mut above = Some(item.id);
+                if let Some(register) = register_of(&item.link) {
                     marked.ended.extend_from_slice(&register.spans);
-                    above = above.filter(|_| register.spans.is_empty());
+                    above = above.filter(|_| !register.has_mark());
                 }
-                for entry in entries_of(&link, empty) {
-                    let past = entry.past.closed(end).then(&past);
-                    todo.push((Item { id: entry.id, link: entry.link, past }, above));
-                }
+                reached.extend(entries_of(&item.link, empty).into_iter().map(|entry| {
+                    let past = entry.past.closed(end).then(&item.past);
+                    (Item { id: entry.id, link: entry.link, past }, above)
+                }));
             }
-            if id != empty && !is_covered {
-                join_item(machine, &mut state, Item { id, link, past })?;
+            // What returned from an equal expression above it adds nothing.
+            if item.id != empty && !is_covered {
+                join_item(machine, &mut state, item)?;
             }
         }
         state.items.sort_unstable_by_key(|item| item.id);
@@ -103,17 +91,65 @@ impl Closing {
     }
 }
 
+/// What was reached, to be taken from the top of the stack downwards: whatever leads to one place is
+/// known before the place is left.
+#[derive(Default)]
+struct Ways {
+    places: FxHashMap<(ExprId, ContentHash, bool), SmallVec<[usize; 1]>>,
+    /// None once it was left.
+    best: Vec<Option<Way>>,
+    /// The depth of the link, and the place.
+    todo: BinaryHeap<(u32, usize)>,
+}
+
+/// A way to one place that no other is better than.
+struct Way {
+    item: Item,
+    /// Whether it returned from an equal expression above it.
+    is_covered: bool,
+}
+
+impl Ways {
+    fn add(&mut self, machine: &impl Machine, way: Way) -> Result<(), Stop> {
+        let Item { id, link, .. } = &way.item;
+        let place = (*id, hash_of(&machine.exprs().key, link), way.is_covered);
+        let known = self.places.entry(place).or_default();
+        for &place in &*known {
+            let known = self.best[place].as_mut().expect("later ways come from above");
+            let (new, old) = (&way.item, &known.item);
+            match judge(machine, (&new.link, &new.past), (&old.link, &old.past))? {
+                Verdict::Neither => {}
+                Verdict::No => return Ok(()),
+                Verdict::Better => {
+                    *known = way;
+                    return Ok(());
+                }
+            }
+        }
+        self.todo.push((depth_of(link), self.best.len()));
+        known.push(self.best.len());
+        self.best.push(Some(way));
+        if self.best.len() > machine.most_items() {
+            return Err(Error::limit("items", machine.most_items()).into());
+        }
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Option<Way> {
+        let (_, place) = self.todo.pop()?;
+        self.best[place].take()
+    }
+}
+
 /// Equal expressions share one frame, unless they remember different things.
 fn join_item(machine: &impl Machine, state: &mut State, new: Item) -> Result<(), Stop> {
     let exprs = machine.exprs();
     let hash = |link: &Link| register_of(link).map(|register| register.hash(&exprs.key));
     let is_alike = |item: &Item| item.id == new.id && hash(&item.link) == hash(&new.link);
+    let has_captured = |item: &Item| !item.past.is_empty() || captured_at(&item.link).is_some();
     match state.items.iter_mut().find(|item| is_alike(item)) {
-        Some(item) if is_same(&item.link, &new.link) => {
-            if is_better((&new.link, &new.past), (&item.link, &item.past)) {
-                *item = new;
-            }
-        }
+        Some(item)
+            if is_same(&item.link, &new.link) && !has_captured(item) && !has_captured(&new) => {}
         Some(item) => {
             let empty = exprs.empty();
             let mut entries = Vec::new();
@@ -124,6 +160,7 @@ fn join_item(machine: &impl Machine, state: &mut State, new: Item) -> Result<(),
             if entries.len() > machine.most_items() {
                 return Err(Error::limit("items", machine.most_items()).into());
             }
+            keep_best(machine, &mut entries)?;
             let register = register_of(&new.link).cloned();
             item.link = Frame::with(&exprs.key, empty, entries, register);
             item.past = Captured::default();
@@ -178,6 +215,7 @@ pub(super) fn simpler_link(machine: &impl Machine, id: ExprId, link: Link) -> Re
             *rest != star
                 && exprs.last_star(*rest) == Some(star)
                 && exprs.is_inside_star(*rest, star)
+                && deeper.as_ref().is_none_or(|frame| is_plain(&frame))
                 && entries_of(deeper, empty).iter().all(|Entry { id, link, .. }| {
                     matches!(shorter(exprs, *id, star), Shorter::Same)
                         && kept.iter().any(|other| other.id == *id && is_same(&other.link, link))
@@ -189,6 +227,7 @@ pub(super) fn simpler_link(machine: &impl Machine, id: ExprId, link: Link) -> Re
     }
     let mut places = covered.iter();
     kept.retain(|_| places.next() == Some(&false));
+    keep_best(machine, &mut kept)?;
     Ok(Frame::of(&exprs.key, empty, kept))
 }
 

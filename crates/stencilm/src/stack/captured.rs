@@ -1,6 +1,6 @@
 //! What the rules with a capture took of a text, on one way of reading it.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
 use crate::grammar::RuleId;
@@ -23,9 +23,9 @@ pub(crate) struct Captured(Option<Arc<Node>>);
 struct Node {
     before: Captured,
     last: Last,
-    /// How many spans there are up to here.
-    count: u32,
-    /// Whether some of them goes on.
+    /// Nodes up to here.
+    depth: u32,
+    /// Whether some span up to here goes on.
     is_open: bool,
 }
 
@@ -34,6 +34,8 @@ enum Last {
     One(Span),
     /// Not empty, and none of them goes on.
     All(Captured),
+    /// Whatever went on before ends here.
+    End(u32),
 }
 
 impl Captured {
@@ -41,18 +43,22 @@ impl Captured {
         self.0.is_none()
     }
 
-    fn count(&self) -> u32 {
-        self.0.as_ref().map_or(0, |node| node.count)
+    fn depth(&self) -> u32 {
+        self.0.as_ref().map_or(0, |node| node.depth)
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.as_ref().is_some_and(|node| node.is_open)
     }
 
     fn with(&self, last: Last) -> Self {
-        let (count, is_open) = match &last {
-            Last::One(span) => (1, span.end.is_none()),
-            Last::All(more) => (more.count(), false),
+        let is_open = match &last {
+            Last::One(span) => span.end.is_none() || self.is_open(),
+            Last::All(_) => self.is_open(),
+            Last::End(_) => false,
         };
-        let is_open = is_open || self.0.as_ref().is_some_and(|node| node.is_open);
-        let count = self.count().saturating_add(count);
-        Self(Some(Arc::new(Node { before: self.clone(), last, count, is_open })))
+        let depth = self.depth().saturating_add(1);
+        Self(Some(Arc::new(Node { before: self.clone(), last, depth, is_open })))
     }
 
     /// These, and a call of `rule` that begins now.
@@ -79,88 +85,91 @@ impl Captured {
 
     /// These; what goes on ends now.
     pub(crate) fn closed(&self, end: u32) -> Self {
-        let mut later = Vec::new();
-        let mut at = self;
-        while let Some(node) = at.0.as_ref().filter(|node| node.is_open) {
-            later.push(&node.last);
-            at = &node.before;
-        }
-        later.into_iter().rev().fold(at.clone(), |before, last| match last {
-            Last::One(span) => {
-                before.with(Last::One(Span { end: span.end.or(Some(end)), ..*span }))
-            }
-            Last::All(_) => before.with(last.clone()),
-        })
+        if self.is_open() { self.with(Last::End(end)) } else { self.clone() }
     }
 
     /// All spans.
     pub(crate) fn spans(&self) -> Vec<Span> {
-        let mut spans = Vec::with_capacity(self.count() as usize);
-        let mut todo = vec![self];
-        while let Some(at) = todo.pop() {
+        self.since(&Self::default()).0
+    }
+
+    /// The spans behind a beginning of this list, and the end of those that go on there.
+    fn since(&self, beginning: &Self) -> (Vec<Span>, Option<u32>) {
+        let mut newest_first = Vec::new();
+        let mut end_there = None;
+        // Each with what ends the spans that go on there.
+        let mut todo = vec![(self, None)];
+        while let Some((at, end)) = todo.pop() {
+            let is_outermost = todo.is_empty();
+            if is_outermost && is_same(at, beginning) {
+                end_there = end;
+                break;
+            }
             let Some(node) = &at.0 else { continue };
-            // Newest first.
-            todo.push(&node.before);
             match &node.last {
-                Last::One(span) => spans.push(*span),
-                Last::All(more) => todo.push(more),
+                Last::One(span) => {
+                    newest_first.push(Span { end: span.end.or(end), ..*span });
+                    todo.push((&node.before, end));
+                }
+                Last::All(more) => todo.extend([(&node.before, end), (more, None)]),
+                Last::End(end) => todo.push((&node.before, Some(*end))),
             }
         }
-        spans.reverse();
-        spans
+        newest_first.reverse();
+        (newest_first, end_there)
+    }
+
+    /// The longest list that both begin with.
+    fn common<'a>(&'a self, other: &'a Self) -> &'a Self {
+        let (mut a, mut b) = (self, other);
+        while !is_same(a, b) {
+            let longer = if a.depth() >= b.depth() { &mut a } else { &mut b };
+            let Some(node) = &longer.0 else { break };
+            *longer = &node.before;
+        }
+        a
     }
 
     /// Which of two ways to read a text is the better one, so that `Less` is better: at the first
     /// difference it begins earlier, or ends later, or has more.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
-        compare_all(&[self], &[other])
+        compare_all(&[self], &[other]).0
     }
 }
 
-/// The same for lists of lists, the oldest first.
-pub(crate) fn compare_all(a: &[&Captured], b: &[&Captured]) -> Ordering {
+/// The same for lists of lists, the oldest first, and how many spans and lists were looked at.
+pub(crate) fn compare_all(a: &[&Captured], b: &[&Captured]) -> (Ordering, usize) {
     let same = a.iter().zip(b).take_while(|(a, b)| is_same(a, b)).count();
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    // The end of what has a common beginning.
-    if let (Some(first), Some(second)) = (a.get(same), b.get(same)) {
-        let (mut x, mut y) = (*first, *second);
-        while !is_same(x, y) {
-            match (&x.0, &y.0) {
-                (Some(node), _) if node.count >= y.count() => {
-                    ours.push(&node.last);
-                    x = &node.before;
-                }
-                (_, Some(node)) => {
-                    theirs.push(&node.last);
-                    y = &node.before;
-                }
-                (_, None) => break,
-            }
-        }
-    }
     let rest = |all: &[&Captured]| -> Vec<Span> {
         all.iter().skip(same + 1).flat_map(|captured| captured.spans()).collect()
     };
-    let key = |span: Span| (span.begin, std::cmp::Reverse(span.end.unwrap_or(u32::MAX)));
-    let mut ours = spans_of(ours).chain(rest(a));
-    let mut theirs = spans_of(theirs).chain(rest(b));
-    let mut by_rule = Ordering::Equal;
-    loop {
-        match (ours.next(), theirs.next()) {
-            (None, None) => return by_rule,
-            (Some(_), None) => return Ordering::Less,
-            (None, Some(_)) => return Ordering::Greater,
-            (Some(a), Some(b)) if key(a) != key(b) => return key(a).cmp(&key(b)),
-            (Some(a), Some(b)) => by_rule = by_rule.then(a.rule.cmp(&b.rule)),
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    if let (Some(first), Some(second)) = (a.get(same), b.get(same)) {
+        let common = first.common(second);
+        let (of_first, end) = first.since(common);
+        let (of_second, other_end) = second.since(common);
+        let is_later = later(end).cmp(&later(other_end));
+        if common.is_open() && is_later.is_ne() {
+            return (is_later, a.len() + of_first.len() + of_second.len());
         }
+        (ours, theirs) = (of_first, of_second);
     }
+    ours.extend(rest(a));
+    theirs.extend(rest(b));
+    let looked = a.len() + ours.len() + theirs.len();
+    (compare_spans(&ours, &theirs), looked)
 }
 
-fn spans_of(newest_first: Vec<&Last>) -> impl Iterator<Item = Span> {
-    newest_first.into_iter().rev().flat_map(|last| match last {
-        Last::One(span) => vec![*span],
-        Last::All(more) => more.spans(),
-    })
+fn compare_spans(ours: &[Span], theirs: &[Span]) -> Ordering {
+    let key = |span: &Span| (span.begin, later(span.end));
+    let different = ours.iter().zip(theirs).map(|(a, b)| key(a).cmp(&key(b))).find(|it| it.is_ne());
+    let by_rules = || ours.iter().map(|span| span.rule).cmp(theirs.iter().map(|span| span.rule));
+    different.unwrap_or_else(|| theirs.len().cmp(&ours.len()).then_with(by_rules))
+}
+
+/// Orders ends, the latest first.
+fn later(end: Option<u32>) -> Reverse<u32> {
+    Reverse(end.unwrap_or(u32::MAX))
 }
 
 fn is_same(a: &Captured, b: &Captured) -> bool {

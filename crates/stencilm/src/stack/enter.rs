@@ -10,6 +10,7 @@ use crate::residual::calls::{Closure, FrameRef};
 use crate::stack::ambiguity::{Closing, simpler_link};
 use crate::stack::captured::Captured;
 use crate::stack::frame::{Entry, Frame, Link, entries_of, register_of};
+use crate::stack::judge::keep_best;
 use crate::stack::state::{Item, State};
 use crate::stack::{Machine, Stop};
 
@@ -165,6 +166,7 @@ pub(super) fn make_frame(
     if entries.len() > machine.most_items() {
         return Err(Error::limit("items", machine.most_items()).into());
     }
+    keep_best(machine, &mut entries)?;
     let Some(mark) = machine.mark(rule) else {
         return Ok(Frame::with(&exprs.key, empty, entries, kept));
     };

@@ -9,9 +9,11 @@ use crate::error::Error;
 use crate::grammar::{ContentHash, ExprId, HashKey};
 use crate::residual::Residuals;
 use crate::residual::places::Places;
-use crate::stack::captured::{Captured, compare_all};
+use crate::stack::captured::Captured;
+use crate::stack::judge::keep_best;
 use crate::stack::register::{Register, TokenSpan};
 use crate::stack::seen::Seen;
+use crate::stack::{Machine, Stop};
 
 /// Where a rule returns to; none at the end of the text.
 pub(crate) type Link = Option<Arc<Frame>>;
@@ -37,6 +39,8 @@ pub(crate) struct Frame {
     /// What the frame remembers; none for most.
     register: Option<Register>,
     holds: Holds,
+    /// Frames up to the end of the text on the longest way.
+    depth: u32,
     /// That of the innermost rule that has one; where callers differ, the highest.
     temperature: Option<f32>,
     /// Whether it is the end of the text, and remembers nothing.
@@ -58,6 +62,13 @@ struct Holds {
     spans: bool,
 }
 
+impl Entry {
+    /// Whether something was captured in it or below.
+    pub(crate) fn has_captured(&self) -> bool {
+        !self.past.is_empty() || captured_at(&self.link).is_some()
+    }
+}
+
 impl Frame {
     /// A frame for one caller.
     pub(crate) fn one(key: &HashKey, entry: Entry) -> Arc<Self> {
@@ -71,7 +82,7 @@ impl Frame {
         Self::with(key, empty, entries, None)
     }
 
-    /// The same that remembers something.
+    /// The same that remembers something. Entries that differ in what they captured stay.
     pub(crate) fn with(
         key: &HashKey,
         empty: ExprId,
@@ -89,17 +100,14 @@ impl Frame {
             entries.sort_by_cached_key(|entry| (entry.id, hash_of(key, &entry.link)));
             entries.dedup_by(|later, kept| {
                 let is_same = kept.id == later.id && is_same(&kept.link, &later.link);
-                if is_same && is_better((&later.link, &later.past), (&kept.link, &kept.past)) {
-                    std::mem::swap(later, kept);
-                }
-                is_same
+                is_same && !(kept.has_captured() && later.has_captured())
             });
         }
         let is_bare_end = register.is_none()
             && matches!(entries[..], [Entry { id, link: None, .. }] if id == empty);
         if is_bare_end {
             let mut end = Self::known(entries.into(), register, hash_of(key, &None));
-            end.is_bare_end = true;
+            (end.depth, end.is_bare_end) = (0, true);
             return Some(Arc::new(end));
         }
         let mut hash = key.start(50);
@@ -123,15 +131,18 @@ impl Frame {
             temperature: remembered.and_then(|register| register.temperature),
             entries,
             register,
+            depth: 0,
             is_bare_end: false,
             hash,
             places: OnceLock::new(),
         };
         let mut below: Option<f32> = None;
+        frame.depth = 1;
         for link in frame.entries.iter().filter_map(|entry| entry.link.as_ref()) {
             frame.holds.item |= link.holds.item;
             frame.holds.captured |= link.holds.captured;
             frame.holds.spans |= link.holds.spans;
+            frame.depth = frame.depth.max(link.depth.saturating_add(1));
             below = link.temperature.into_iter().chain(below).reduce(f32::max);
         }
         frame.temperature = frame.temperature.or(below);
@@ -213,44 +224,21 @@ pub(crate) fn past_of(link: &Link) -> Captured {
     newest_first.into_iter().rev().fold(Captured::default(), |past, more| past.then_any(more))
 }
 
-/// Whether the first of two ways to one state, each by what a link leads to and what was captured
-/// since, is the better one to read the text.
-pub(crate) fn is_better(new: (&Link, &Captured), known: (&Link, &Captured)) -> bool {
-    let none = Captured::default();
-    let (mut of_new, mut of_known) = (vec![new.1], vec![known.1]);
-    let (mut left, mut right) = (new.0, known.0);
-    loop {
-        let has_captured = [left, right].into_iter().any(|link| captured_at(link).is_some());
-        if !has_captured || captured_at(left) == captured_at(right) {
-            break;
-        }
-        // The end of the text is a frame, too, where something was captured.
-        let (a, b) = (first_of(left), first_of(right));
-        of_new.push(a.map_or(&none, |entry| &entry.past));
-        of_known.push(b.map_or(&none, |entry| &entry.past));
-        (left, right) = (a.map_or(&None, |entry| &entry.link), b.map_or(&None, |it| &it.link));
-    }
-    of_new.reverse();
-    of_known.reverse();
-    compare_all(&of_new, &of_known).is_lt()
-}
-
-fn first_of(link: &Link) -> Option<&Entry> {
-    link.as_ref()?.entries.first()
-}
-
 /// A link without the ways that go through a call of `spans`; none if there are no others. Deep stacks
 /// are walked without recursion.
+///
+/// # Errors
+/// The limit of captures.
 pub(crate) fn without_spans(
-    key: &HashKey,
-    empty: ExprId,
+    machine: &impl Machine,
     link: &Link,
     spans: &[TokenSpan],
     done: &mut FxHashMap<*const Frame, Option<Link>>,
-) -> Option<Link> {
+) -> Result<Option<Link>, Stop> {
+    let (key, empty) = (&machine.exprs().key, machine.exprs().empty());
     let is_whole = |frame: &Arc<Frame>| !frame.holds.spans;
     let Some(frame) = link.as_ref().filter(|frame| !is_whole(frame)) else {
-        return Some(link.clone());
+        return Ok(Some(link.clone()));
     };
     let mut todo = vec![frame];
     while let Some(&frame) = todo.last() {
@@ -275,16 +263,17 @@ pub(crate) fn without_spans(
             Some(frame) if !is_whole(frame) => done[&Arc::as_ptr(frame)].clone(),
             _ => Some(link.clone()),
         };
-        let entries: Vec<Entry> = frame
+        let mut entries: Vec<Entry> = frame
             .entries
             .iter()
             .filter_map(|entry| Some(Entry { link: of(&entry.link)?, ..entry.clone() }))
             .collect();
+        keep_best(machine, &mut entries)?;
         let left =
             (!entries.is_empty()).then(|| Frame::with(key, empty, entries, frame.register.clone()));
         done.insert(at, left);
     }
-    done[&Arc::as_ptr(frame)].clone()
+    Ok(done[&Arc::as_ptr(frame)].clone())
 }
 
 /// What the frame behind a link remembers.
@@ -305,6 +294,12 @@ pub(crate) fn seen_of(link: &Link) -> Option<&Seen> {
 /// Whether nothing but the end of the text lies behind a link.
 pub(crate) fn is_last(link: &Link, empty: ExprId) -> bool {
     link.as_ref().is_none_or(|frame| frame.is_end(empty))
+}
+
+/// Frames from here to the end of the text on the longest way: alike for links that are the same, and
+/// more than for a link of one of its entries.
+pub(crate) fn depth_of(link: &Link) -> u32 {
+    link.as_ref().map_or(0, |frame| frame.depth)
 }
 
 /// The frame behind a link, if something was captured in it or below.

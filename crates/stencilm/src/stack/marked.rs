@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::grammar::Exprs;
 use crate::stack::captured::Captured;
 use crate::stack::frame::{past_of, without_spans};
+use crate::stack::judge::{Verdict, judge};
 use crate::stack::register::{Clock, TokenSpan};
 use crate::stack::state::{Item, State};
 use crate::stack::{Machine, Stop};
@@ -22,10 +22,13 @@ pub(crate) struct Marked {
 
 impl Marked {
     /// The text may end here, read like this.
-    pub(super) fn ends_with(&mut self, past: Captured) {
-        if past.compare(&self.complete).is_lt() {
+    pub(super) fn ends_with(&mut self, machine: &impl Machine, past: Captured) -> Result<(), Stop> {
+        if self.complete.is_empty()
+            || judge(machine, (&None, &past), (&None, &self.complete))? == Verdict::Better
+        {
             self.complete = past;
         }
+        Ok(())
     }
 
     /// None if it says nothing.
@@ -55,28 +58,40 @@ impl State {
 
     /// The same after a whole token, and what is left of it when the rules whose tokens are spent end here,
     /// if some do.
-    pub(crate) fn after_token(mut self, exprs: &Exprs) -> (Self, Option<Self>) {
-        let Some(marked) = &mut self.marked else { return (self, None) };
+    ///
+    /// # Errors
+    /// The limit of captures.
+    pub(crate) fn after_token(
+        mut self,
+        machine: &mut impl Machine,
+    ) -> Result<(Self, Option<Self>), Stop> {
+        let Some(marked) = &mut self.marked else { return Ok((self, None)) };
         marked.clock.tokens = marked.clock.tokens.saturating_add(1);
         let now = marked.clock.tokens;
         let spent: Vec<TokenSpan> =
             marked.ended.iter().filter(|span| span.until <= now).copied().collect();
         if spent.is_empty() {
-            return (self, None);
+            return Ok((self, None));
         }
+        machine.set_clock(marked.clock);
         let (mut done, mut items) = (FxHashMap::default(), Vec::with_capacity(self.items.len()));
         for item in &self.items {
-            let link = without_spans(&exprs.key, exprs.empty(), &item.link, &spent, &mut done);
+            let link = without_spans(machine, &item.link, &spent, &mut done)?;
             items.extend(link.map(|link| Item { link, ..item.clone() }));
         }
-        let less = self.with_items(items.into(), exprs);
-        (self, Some(less))
+        let less = self.with_items(items.into(), machine.exprs());
+        Ok((self, Some(less)))
     }
 
     /// Another state whose text may end here as well.
-    pub(super) fn joins_end_of(&mut self, other: &Self) {
-        if let (Some(marked), Some(other)) = (&mut self.marked, &other.marked) {
-            marked.ends_with(other.complete.clone());
+    pub(super) fn joins_end_of(
+        &mut self,
+        machine: &impl Machine,
+        other: &Self,
+    ) -> Result<(), Stop> {
+        match (&mut self.marked, &other.marked) {
+            (Some(marked), Some(other)) => marked.ends_with(machine, other.complete.clone()),
+            _ => Ok(()),
         }
     }
 

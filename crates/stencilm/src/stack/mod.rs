@@ -9,6 +9,7 @@ mod captured;
 mod enter;
 mod frame;
 mod gather;
+mod judge;
 mod marked;
 mod name;
 mod register;
@@ -25,6 +26,7 @@ pub(crate) use state::{Item, State};
 pub(crate) use text::TextSoFar;
 pub(crate) use unseen::has_unseen;
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -76,8 +78,13 @@ pub(crate) trait Machine {
     }
     /// How much of the text was read; only in grammars with marks.
     fn clock(&self) -> Clock;
-    /// Sets the clock before a step.
+    /// Begins a step at this time.
     fn set_clock(&mut self, clock: Clock);
+    /// Counts the spans looked at to compare ways to read the text, in one step.
+    ///
+    /// # Errors
+    /// The limit of captures.
+    fn has_compared(&self, spans: usize) -> Result<(), Stop>;
     /// The most items of one state, and entries of one frame.
     fn most_items(&self) -> usize {
         self.tables().limits().items
@@ -105,21 +112,37 @@ pub(crate) trait Machine {
     fn names_left(&mut self, id: ExprId, in_escape: bool, most: u32) -> Result<Words, Stop>;
 }
 
+/// One step in a grammar with marks.
+#[derive(Default)]
+struct Step {
+    clock: Clock,
+    /// Spans looked at to compare ways to read the text.
+    compared: Cell<usize>,
+}
+
+impl Step {
+    fn has_compared(&self, spans: usize, most: usize) -> Result<(), Stop> {
+        let compared = self.compared.get().saturating_add(spans);
+        self.compared.set(compared);
+        if compared > most { Err(Error::limit("captures", most).into()) } else { Ok(()) }
+    }
+}
+
 /// Tables that other threads read, too: only what is known already.
-pub(crate) struct Shared<'a>(&'a Tables, Clock);
+pub(crate) struct Shared<'a>(&'a Tables, Step);
 
 impl<'a> Shared<'a> {
     pub(crate) fn new(tables: &'a Tables) -> Self {
-        Self(tables, Clock::default())
+        Self(tables, Step::default())
     }
 }
 
 /// Tables that may learn.
-pub(crate) struct Exclusive<'a>(&'a mut Tables, Clock);
+pub(crate) struct Exclusive<'a>(&'a mut Tables, Step);
 
 impl<'a> Exclusive<'a> {
     pub(crate) fn new(tables: &'a mut Tables) -> Self {
-        Self(tables, Clock::default())
+        Self(tables, Step::default())
     }
 }
 
@@ -146,11 +169,15 @@ impl Machine for Shared<'_> {
     }
 
     fn clock(&self) -> Clock {
-        self.1
+        self.1.clock
     }
 
     fn set_clock(&mut self, clock: Clock) {
-        self.1 = clock;
+        self.1 = Step { clock, ..Step::default() };
+    }
+
+    fn has_compared(&self, spans: usize) -> Result<(), Stop> {
+        self.1.has_compared(spans, self.0.limits().captures)
     }
 
     fn lower(&mut self, id: ExprId) -> Result<(ExprId, Excess), Stop> {
@@ -193,11 +220,15 @@ impl Machine for Exclusive<'_> {
     }
 
     fn clock(&self) -> Clock {
-        self.1
+        self.1.clock
     }
 
     fn set_clock(&mut self, clock: Clock) {
-        self.1 = clock;
+        self.1 = Step { clock, ..Step::default() };
+    }
+
+    fn has_compared(&self, spans: usize) -> Result<(), Stop> {
+        self.1.has_compared(spans, self.0.limits().captures)
     }
 
     fn lower(&mut self, id: ExprId) -> Result<(ExprId, Excess), Stop> {

@@ -62,6 +62,11 @@ impl Register {
         self
     }
 
+    /// Whether a rule that ends with the frame has a budget or a temperature.
+    pub(crate) fn has_mark(&self) -> bool {
+        !self.spans.is_empty() || self.temperature.is_some()
+    }
+
     /// Equal for what remembers the same.
     pub(crate) fn hash(&self, key: &HashKey) -> ContentHash {
         let item = self.item.map_or(0, |item| u64::from(item) + 1);

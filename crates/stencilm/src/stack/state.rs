@@ -433,7 +433,7 @@ impl State {
         let mut state = closing.finish(machine)?;
         if let Some(marked) = &self.marked {
             state.go_on_from(marked, len);
-            state.joins_end_of(read);
+            state.joins_end_of(machine, read)?;
         }
         state.may_end |= read.may_end;
         Ok(Self { name: read.name.clone(), text: text.clone(), ..state })
