@@ -24,6 +24,16 @@ const DEEPEST: usize = 200;
 /// What may be owed after a piece.
 type Ends = Rc<BTreeSet<usize>>;
 
+/// A rule, and what is owed before it.
+type RuleFrom = (usize, usize);
+
+#[derive(Clone, Debug, Default)]
+struct EndsOfRule {
+    known: Ends,
+    callers: FxHashSet<RuleFrom>,
+    is_waiting: bool,
+}
+
 /// Which pieces may pass a condition, by place; none if the grammar has no condition.
 pub(super) fn passing(tree: &Tree) -> Vec<bool> {
     let is_condition = |node: &Node| matches!(node, Node::Ahead(_));
@@ -77,11 +87,12 @@ pub(super) struct Ahead<'l, 't, 'b> {
     is_regular: Vec<bool>,
     owed: Owed,
     /// What may be owed after a rule, as far as it is known.
-    ends: FxHashMap<(usize, usize), Ends>,
-    /// Those, in the order in which they were first asked for.
-    asked: Vec<(usize, usize)>,
-    has_grown: bool,
-    /// The same for pieces, in one round.
+    ends: FxHashMap<RuleFrom, EndsOfRule>,
+    /// Those to look at, again or for the first time.
+    waiting: Vec<RuleFrom>,
+    /// The rule that is being looked at.
+    caller: Option<RuleFrom>,
+    /// The same for the pieces of that.
     round: FxHashMap<(NodeId, usize), Ends>,
     ways: FxHashMap<(NodeId, usize), Split>,
     variants: FxHashMap<Variant, RuleId>,
@@ -118,8 +129,8 @@ impl<'l, 't, 'b> Ahead<'l, 't, 'b> {
             is_regular,
             owed: Owed::new(budget.limits),
             ends: FxHashMap::default(),
-            asked: Vec::new(),
-            has_grown: false,
+            waiting: Vec::new(),
+            caller: None,
             round: FxHashMap::default(),
             ways: FxHashMap::default(),
             variants: FxHashMap::default(),
@@ -137,19 +148,15 @@ impl<'l, 't, 'b> Ahead<'l, 't, 'b> {
     /// No text brings what the conditions ask for, or a limit was reached.
     pub(super) fn run(mut self, start: usize) -> Result<(Vec<(String, ExprId)>, Marks), Error> {
         self.ends_of_rule(start, NONE);
-        while std::mem::take(&mut self.has_grown) {
+        while let Some(at @ (rule, from)) = self.waiting.pop() {
+            self.ends.entry(at).or_default().is_waiting = false;
+            let Some(body) = self.lowering.tree.rules[rule].body else { continue };
             self.round.clear();
-            // Callees were asked for after their callers, which wait for them.
-            for place in (0..self.asked.len()).rev() {
-                let (rule, from) = self.asked[place];
-                let Some(body) = self.lowering.tree.rules[rule].body else { continue };
-                let ends = self.ends(body, from, 0)?;
-                if ends.len() > self.ends_of_rule(rule, from).len() {
-                    self.ends.insert((rule, from), ends);
-                    self.has_grown = true;
-                }
-            }
+            self.caller = Some(at);
+            let ends = self.ends(body, from, 0)?;
+            self.grows_to(at, ends);
         }
+        self.caller = None;
         if !self.ends_of_rule(start, NONE).contains(&NONE) {
             let tree = self.lowering.tree;
             let is_condition = |id: &NodeId| matches!(tree.nodes[*id], Node::Ahead(_));
@@ -168,14 +175,28 @@ impl<'l, 't, 'b> Ahead<'l, 't, 'b> {
         Ok((self.rules, self.marks))
     }
 
+    /// Takes note of what may be owed after a rule; its callers are looked at again if that is more.
+    fn grows_to(&mut self, at: RuleFrom, ends: Ends) {
+        let of_rule = self.ends.entry(at).or_default();
+        if ends.len() == of_rule.known.len() {
+            return;
+        }
+        of_rule.known = ends;
+        for caller in of_rule.callers.clone() {
+            if !std::mem::replace(&mut self.ends.entry(caller).or_default().is_waiting, true) {
+                self.waiting.push(caller);
+            }
+        }
+    }
+
     fn ends_of_rule(&mut self, rule: usize, from: usize) -> Ends {
-        let (has_grown, asked) = (&mut self.has_grown, &mut self.asked);
-        let ends = self.ends.entry((rule, from)).or_insert_with(|| {
-            *has_grown = true;
-            asked.push((rule, from));
-            Ends::default()
+        let waiting = &mut self.waiting;
+        let of_rule = self.ends.entry((rule, from)).or_insert_with(|| {
+            waiting.push((rule, from));
+            EndsOfRule { is_waiting: true, ..EndsOfRule::default() }
         });
-        ends.clone()
+        of_rule.callers.extend(self.caller);
+        of_rule.known.clone()
     }
 
     /// Whether a piece is as it was before there were conditions.
