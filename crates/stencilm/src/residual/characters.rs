@@ -1,6 +1,9 @@
 //! Steps by whole characters inside an escape, for questions about which texts there are: the
 //! 65,536 ways to end a `\u` differ only in the character that comes out.
 
+use std::collections::hash_map::Entry::{Occupied, Vacant};
+use std::sync::Arc;
+
 use crate::grammar::{CharSet, ClassId, Expr, ExprId, Progress, Spelling};
 use crate::residual::Residuals;
 
@@ -23,28 +26,44 @@ impl Residuals {
         let mut classes: Vec<ClassId> = heads.into_iter().map(|head| head.0).collect();
         classes.sort_unstable();
         classes.dedup();
-        // One character for each way of being in some of the classes and not in the others.
-        let mut atoms: Vec<CharSet> = vec![CharSet::any()];
-        for class in classes {
-            let class = self.exprs.class(class).clone();
-            let parts =
-                atoms.iter().flat_map(|atom| [atom.intersection(&class), atom.difference(&class)]);
-            atoms = parts.filter(|atom| !atom.is_empty()).collect();
-        }
         let nothing = self.exprs.nothing();
         let mut rests: Vec<(ExprId, u32)> = Vec::new();
-        for atom in atoms {
-            let Some(c) = char::from_u32(atom.ranges()[0].0) else { continue };
+        for &(c, count) in &*self.atoms(classes) {
             let rest = self.after_character(id, c);
             if rest == nothing {
                 continue;
             }
             match rests.iter_mut().find(|(known, _)| *known == rest) {
-                Some((_, characters)) => *characters += atom.len(),
-                None => rests.push((rest, atom.len())),
+                Some((_, characters)) => *characters += count,
+                None => rests.push((rest, count)),
             }
         }
         Some(rests)
+    }
+
+    /// One character for each way of being in some of the classes and not in the others, and how many
+    /// there are like it.
+    fn atoms(&mut self, classes: Vec<ClassId>) -> Arc<[(char, u32)]> {
+        let exprs = &self.exprs;
+        let make = |classes: &[ClassId]| {
+            let mut atoms: Vec<CharSet> = vec![CharSet::any()];
+            for &class in classes {
+                let class = exprs.class(class);
+                let parts = atoms
+                    .iter()
+                    .flat_map(|atom| [atom.intersection(class), atom.difference(class)]);
+                atoms = parts.filter(|atom| !atom.is_empty()).collect();
+            }
+            let first = |atom: &CharSet| char::from_u32(atom.ranges()[0].0);
+            atoms.iter().filter_map(|atom| Some((first(atom)?, atom.len()))).collect()
+        };
+        match self.atoms.entry(classes) {
+            Occupied(known) => known.get().clone(),
+            Vacant(place) => {
+                let atoms: Arc<[(char, u32)]> = make(place.key());
+                place.insert(atoms).clone()
+            }
+        }
     }
 
     /// The classes of the characters that `id` is inside of, and their spellings. False if it is not
