@@ -1,81 +1,164 @@
-//! A condition beside a counter of characters: the condition's own result, which many counts
-//! share, and a walk over the few tokens long enough for the counter to matter.
+//! Counters of characters, alone or beside a condition: the result without the counter, which many
+//! counts share, and a walk over the few tokens for which the counter matters.
 
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::grammar::{Expr, ExprId};
+use crate::grammar::{ByteSet, Expr, ExprId, Spelling, UNBOUNDED};
 use crate::mask::after::After;
 use crate::mask::local::Local;
-use crate::mask::tries::{FULL, TrieId};
+use crate::mask::tries::TrieId;
 use crate::mask::{MaskBuilder, Tables, has};
-use crate::vocab::Parted;
 
-/// With fewer characters to go, most tokens matter: a plain walk is as good.
-const FEWEST: u32 = 4;
+/// So many parts of all tokens are walked at most; with more of them a plain walk is as good.
+const MOST_WALKED: u32 = 2;
+
+/// Of so few characters few tokens are made: a sieve is as good for a counter with a least number.
+const FEW_CHARACTERS: u32 = 62;
+
+/// Characters that are counted.
+struct Counted {
+    /// The same without the counter.
+    alone: ExprId,
+    min: u32,
+    max: u32,
+    /// After so many characters what remains can surely still be met in time.
+    sure: u32,
+    spelling: Spelling,
+}
 
 impl Tables {
-    /// The local result of `first` (a condition and at most so many characters) and then `rest`;
-    /// none if `first` is something else.
+    /// The local result of an expression that begins with counted characters; none if it does not, or
+    /// if this is no gain.
     ///
-    /// A token that stays within the count less the condition's worst case is allowed exactly if
-    /// the condition alone allows it, as long as no least number of characters is missing.
+    /// Without a byte that can follow the counter no token leaves it. Such a token is allowed exactly if
+    /// it is so without the counter, as long as it surely has few enough characters, and refused if it
+    /// has too many of them. Of the others those with few characters may leave as they do without the
+    /// counter, if that needs no least number.
     pub(super) fn counted_local(
         &mut self,
         id: ExprId,
-        first: ExprId,
-        rest: ExprId,
+        trie: TrieId,
         after: After,
     ) -> Result<Option<Local>, Error> {
-        let Some((condition, sure)) = self.counted(first) else {
-            return Ok(None);
-        };
-        if sure < FEWEST {
+        let Some(parted) = self.parted(trie) else { return Ok(None) };
+        if self.residuals.is_over_tokens() {
             return Ok(None);
         }
-        let alone = self.residuals.exprs.seq2(condition, rest);
-        let local = self.local(alone, FULL, after)?;
-        // Few different counts, so that their sieves are shared.
-        let sure = 1 << sure.ilog2();
-        let any = self.residuals.exprs.any;
-        let any = self.residuals.exprs.class(any).clone();
-        let (store, vocabulary) = (self.store.clone(), self.vocabulary.clone());
-        let short = store.sieve(&vocabulary, Parted::Whole, &any, Some(sure));
+        let (head, rest) = self.residuals.exprs.head_and_rest(id);
+        let Some(counted) = self.counted(head) else { return Ok(None) };
+        let first = if after.goes_on() { self.first_set(after.first) } else { ByteSet::EMPTY };
+        let leaving = self.residuals.bytes_after(rest, &first)?;
+        // Beyond ASCII a byte does not tell the character.
+        if !leaving.iter().all(|byte| byte.is_ascii()) {
+            return Ok(None);
+        }
+        let Counted { alone, min, max, sure, spelling } = counted;
+        let mut special = leaving;
+        if spelling != Spelling::Text {
+            // An escape is one character, however long it is.
+            special.insert(b'\\');
+        }
+        let vocabulary = self.vocabulary.clone();
+        let mut changed = vocabulary.longer(parted, sure);
+        let mut walked = changed.clone();
+        walked.keep(&vocabulary.with_ascii(parted, &special));
+        if sure < max {
+            let longer = vocabulary.longer(parted, max);
+            let mut unsure = changed;
+            unsure.remove(&longer);
+            // Tokens of characters that lead back to where they began leave no less to be met.
+            if max - sure <= 1
+                && self.residuals.exprs.is_nullable(alone)
+                && let Some(lead) = self.residuals.way_back(alone)
+            {
+                unsure.keep_rest(&self.sieve(parted, &lead.class, None));
+            }
+            walked.add(&unsure);
+            changed = longer;
+            changed.add(&unsure);
+        }
+        if min > 0 {
+            let leaving = vocabulary.with_ascii(parted, &leaving);
+            walked.add(&leaving);
+            changed.add(&leaving);
+        }
+        let all = u32::try_from(vocabulary.trie().tokens().len()).unwrap_or(u32::MAX);
+        if walked.count() > all / MOST_WALKED {
+            return Ok(None);
+        }
+        let alone = self.residuals.exprs.seq2(alone, rest);
+        let local = self.local(alone, trie, after)?;
         let mut inside = MaskBuilder::default();
         if let Some(base) = local.inside.base() {
-            let both = base.iter().zip(short.pure().iter()).map(|(base, short)| base & short);
-            inside.add_base(&both.collect::<Arc<[u32]>>());
+            let kept = base.iter().zip(changed.numbers()).map(|(base, changed)| base & !changed);
+            inside.add_base(&kept.collect::<Arc<[u32]>>());
         }
         inside.remove(local.inside.cuts());
         let singles = local.inside.singles().iter().copied();
-        inside.adds().extend(singles.filter(|&token| has(short.pure(), token)));
-        let long: Vec<u32> = short.pure().iter().map(|word| !word).collect();
-        let exits: Vec<TrieId> =
-            local.exits.iter().filter_map(|&exit| self.tries.without(exit, &long)).collect();
-        let mut found = self.begin_sieved(after, inside, &[short]);
-        found.is_whole = local.is_whole;
+        inside.adds().extend(singles.filter(|&token| !has(changed.numbers(), token)));
+        let mut exits = Vec::new();
+        // What leaves begins with a byte that can follow.
+        if min == 0 {
+            for &exit in local.exits.iter() {
+                exits.extend(self.tries.without(exit, changed.numbers()));
+            }
+        }
+        let mut found = self.begin_held_back(after, inside, Some(walked.ranks().into()));
+        let is_open = after.goes_on() && self.residuals.exprs.is_nullable(rest);
+        found.is_whole = (min > 0 || local.is_whole) && !is_open;
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
-        self.walk_all(id, FULL, &mut found)?;
+        self.walk_all(id, trie, &mut found)?;
         self.finish_walk(found).map(Some)
     }
 
-    /// The condition beside a counter of any characters, and the most characters after which it
-    /// can surely still be met in time.
-    fn counted(&mut self, id: ExprId) -> Option<(ExprId, u32)> {
-        let Expr::And(list) = self.residuals.exprs.get(id) else {
+    /// Whether a sieve or another result tells of `id` without its counter.
+    pub(super) fn is_counted(&mut self, id: ExprId) -> bool {
+        let (head, _) = self.residuals.exprs.head_and_rest(id);
+        self.counted(head).is_some()
+    }
+
+    /// What is counted at the beginning of an expression, if a sieve or another result tells of it without
+    /// the counter.
+    fn counted(&mut self, head: ExprId) -> Option<Counted> {
+        match self.residuals.exprs.get(head) {
+            Expr::Repeat { body, min, max } if max != UNBOUNDED => {
+                let Expr::Chars { spelling, .. } = self.residuals.exprs.get(body) else {
+                    return None;
+                };
+                let alone = self.residuals.exprs.repeat(body, 0, UNBOUNDED);
+                let lead = self.residuals.leading_loop(alone)?;
+                let is_wide = lead.is_wide && (min == 0 || lead.class.len() > FEW_CHARACTERS);
+                is_wide.then_some(Counted { alone, min, max, sure: max, spelling })
+            }
+            Expr::And(list) => {
+                let members = self.residuals.exprs.list(list).to_vec();
+                self.counted_beside(&members)
+            }
+            _ => None,
+        }
+    }
+
+    /// The same for a counter of any characters beside a condition.
+    fn counted_beside(&mut self, members: &[ExprId]) -> Option<Counted> {
+        let is_counted = |&member: &ExprId| self.residuals.is_counted(member);
+        let place = members.iter().position(is_counted)?;
+        let Expr::Repeat { body, min, max } = self.residuals.exprs.get(members[place]) else {
             return None;
         };
-        let &[a, b] = self.residuals.exprs.list(list) else {
-            return None;
-        };
-        let (counter, condition) = if self.residuals.is_any_counted(a) { (a, b) } else { (b, a) };
-        let Expr::Repeat { min: 0, max, .. } = self.residuals.exprs.get(counter) else {
-            return None;
-        };
-        let shape = self.residuals.shape(condition);
-        if !self.residuals.is_any_counted(counter) || !shape.is_exact {
+        // After one character it is the loop alone.
+        if min <= 1 && max == UNBOUNDED {
             return None;
         }
-        Some((condition, max.checked_sub(shape.worst)?))
+        let Expr::Chars { spelling, .. } = self.residuals.exprs.get(body) else {
+            return None;
+        };
+        let mut others = members.to_vec();
+        others.remove(place);
+        let bound = self.residuals.plain_bound(&others, body, min)?;
+        others.push(self.residuals.exprs.repeat(body, 0, UNBOUNDED));
+        let alone = self.residuals.exprs.and(&others);
+        let sure = if max == UNBOUNDED { Some(max) } else { max.checked_sub(bound) };
+        sure.map(|sure| Counted { alone, min, max, sure, spelling })
     }
 }

@@ -7,7 +7,7 @@ use crate::grammar::{CharSet, Expr, ExprId, Spelling, UNBOUNDED};
 use crate::mask::after::{After, First};
 use crate::mask::few::Few;
 use crate::mask::store::{LocalKey, SharedLocal};
-use crate::mask::tries::{FULL, TrieId};
+use crate::mask::tries::TrieId;
 use crate::mask::walk::BIG;
 use crate::mask::{Mask, MaskBuilder, Tables};
 use crate::residual::names::NameRun;
@@ -151,7 +151,7 @@ impl Tables {
                 let members = self.residuals.exprs.list(list).to_vec();
                 let has_loop =
                     members.iter().any(|&member| self.residuals.leading_loop(member).is_some());
-                if has_loop {
+                if has_loop || self.has_counted(&members, trie) {
                     return self.union_of_locals(&members, trie, after);
                 }
                 match self.without_loops_alike(&members, trie)? {
@@ -163,11 +163,17 @@ impl Tables {
                 if let Some((first, rest)) = self.unroll(id).or_else(|| self.split(id, trie)) {
                     return self.local_of_two(first, rest, trie, after);
                 }
-                if trie == FULL
-                    && !is_over_tokens
-                    && let Some(local) = self.counted_local(id, first, rest, after)?
-                {
+                if let Some(local) = self.counted_local(id, trie, after)? {
                     return Ok(local);
+                }
+                if let Expr::Choice(list) = self.residuals.exprs.get(first) {
+                    let mut members = self.residuals.exprs.list(list).to_vec();
+                    if self.has_counted(&members, trie) {
+                        for member in &mut members {
+                            *member = self.residuals.exprs.seq2(*member, rest);
+                        }
+                        return self.union_of_locals(&members, trie, after);
+                    }
                 }
                 if let Some(star) = self.star_of_names(first, rest)
                     && !is_over_tokens
@@ -177,8 +183,18 @@ impl Tables {
                 }
                 self.walked_local(id, trie, after)
             }
-            _ => self.walked_local(id, trie, after),
+            _ => match self.counted_local(id, trie, after)? {
+                Some(local) => Ok(local),
+                None => self.walked_local(id, trie, after),
+            },
         }
+    }
+
+    /// Whether some member of a choice begins with a counter that makes a difference for few tokens.
+    fn has_counted(&mut self, members: &[ExprId], trie: TrieId) -> bool {
+        self.parted(trie).is_some()
+            && !self.residuals.is_over_tokens()
+            && members.iter().any(|&member| self.is_counted(member))
     }
 
     /// The members of a choice that soon become a loop, each alone, and all others together; none if no

@@ -75,11 +75,6 @@ impl Mask {
         self.base.as_deref()
     }
 
-    /// Whether this is its dense part, the same in memory.
-    fn has_base(&self, base: &Arc<[u32]>) -> bool {
-        self.base.as_ref().is_some_and(|mine| Arc::ptr_eq(mine, base))
-    }
-
     /// The tokens of the dense part that are not in the set.
     pub(crate) fn cuts(&self) -> &[u32] {
         &self.cuts

@@ -10,7 +10,7 @@ use crate::grammar::{ByteSet, CharSet, Expr, ExprId, UNBOUNDED};
 use crate::mask::after::{After, First};
 use crate::mask::local::Local;
 use crate::mask::tries::{FULL, TrieId};
-use crate::mask::{MaskBuilder, Tables, has};
+use crate::mask::{MaskBuilder, Tables};
 use crate::residual::loops::Loop;
 use crate::vocab::{Parted, Sieve};
 
@@ -46,7 +46,7 @@ impl Tables {
         }
         let is_exact = lead.is_exact || (is_parted && self.without_most(id).is_some());
         // Of an endless text the end tells nothing.
-        let mut is_whole = is_guarded || after.first == First::ANY;
+        let is_whole = is_guarded || after.first == First::ANY;
         if !is_exact && let Some(local) = self.local_like_loop(id, trie, after)? {
             return Ok(Some(local));
         }
@@ -63,37 +63,26 @@ impl Tables {
         }
         let pure = self.sieve(parted, &lead.class, None);
         let mut sieves: SmallVec<[Arc<Sieve>; 3]> = smallvec![pure.clone()];
-        let mut exits = Vec::new();
-        if let Some((open, min)) = self.without_most(id) {
-            if let Some(max) = max.filter(|_| min == 0)
-                && !self.residuals.is_over_tokens()
-            {
-                let local = self.local(open, trie, after)?;
-                if local.inside.has_base(pure.pure()) {
-                    if max >= pure.rest_depth() {
-                        inside.adds().extend_from_slice(local.inside.singles());
-                        let inside = self.finish_mask(inside);
-                        return Ok(Some(Local { inside, ..local }));
-                    }
-                    is_whole &= local.is_whole;
-                    sieves.push(self.add_short(parted, &local, max, &mut inside, &mut exits));
-                }
-            }
+        if let Some(open) = self.without_most(id) {
             sieves.extend(self.leaving(parted, open, &lead, &first)?);
         }
         let mut found = self.begin_sieved(after, inside, &sieves);
         found.is_whole = is_whole;
-        found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
         self.walk_all(id, trie, &mut found)?;
         self.finish_walk(found).map(Some)
     }
 
-    fn sieve(&self, parted: Parted, class: &Arc<CharSet>, max_chars: Option<u32>) -> Arc<Sieve> {
+    pub(super) fn sieve(
+        &self,
+        parted: Parted,
+        class: &Arc<CharSet>,
+        max_chars: Option<u32>,
+    ) -> Arc<Sieve> {
         self.store.sieve(&self.vocabulary, parted, class, max_chars)
     }
 
-    /// `id`, if it begins with a counter of characters, with no most for it, and its least.
-    fn without_most(&mut self, id: ExprId) -> Option<(ExprId, u32)> {
+    /// `id`, if it begins with a counter of characters, with no most for it.
+    fn without_most(&mut self, id: ExprId) -> Option<ExprId> {
         let exprs = &mut self.residuals.exprs;
         let (head, rest) = exprs.head_and_rest(id);
         let Expr::Repeat { body, min, .. } = exprs.get(head) else { return None };
@@ -101,7 +90,7 @@ impl Tables {
             return None;
         }
         let open = exprs.repeat(body, min, UNBOUNDED);
-        Some((exprs.seq2(open, rest), min))
+        Some(exprs.seq2(open, rest))
     }
 
     /// Lets the tokens through that stay in the loop at the beginning of `open`, or are refused
@@ -129,25 +118,5 @@ impl Tables {
         }
         let staying = CharSet::of(leaving.iter().map(char::from)).negate();
         Ok(Some(self.sieve(parted, &Arc::new(staying), None)))
-    }
-
-    /// Adds what is known of the tokens with at most `max` characters: no counter that lets so many
-    /// through makes a difference to them. The sieve that holds back the others.
-    fn add_short(
-        &mut self,
-        parted: Parted,
-        open: &Local,
-        max: u32,
-        inside: &mut MaskBuilder,
-        exits: &mut Vec<TrieId>,
-    ) -> Arc<Sieve> {
-        let any = self.residuals.exprs.any;
-        let any = self.residuals.exprs.class(any).clone();
-        let short = self.sieve(parted, &any, Some(max));
-        let singles = open.inside.singles().iter().copied();
-        inside.adds().extend(singles.filter(|&token| has(short.pure(), token)));
-        let long: Vec<u32> = short.pure().iter().map(|word| !word).collect();
-        exits.extend(open.exits.iter().filter_map(|&exit| self.tries.without(exit, &long)));
-        short
     }
 }

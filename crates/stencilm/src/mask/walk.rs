@@ -98,7 +98,17 @@ impl Tables {
             both.iter_mut().zip(rest).for_each(|(both, rest)| *both &= rest);
             both
         });
-        Found { inside, held_back: held_back.map(Into::into), ..self.begin_walk(after) }
+        self.begin_held_back(after, inside, held_back.map(Into::into))
+    }
+
+    /// What is known already; only what is held back is to be walked, if that is given.
+    pub(super) fn begin_held_back(
+        &self,
+        after: After,
+        inside: MaskBuilder,
+        held_back: Option<Arc<[u32]>>,
+    ) -> Found {
+        Found { inside, held_back, ..self.begin_walk(after) }
     }
 
     /// Walks all endings of `trie` along `id`, what `id` calls at its beginning included.
@@ -137,13 +147,19 @@ impl Tables {
         let Some((bytes, children)) = trie.children_of(node) else { return Ok(false) };
         self.spend(bytes.len())?;
         let live = self.residuals.live_first_bytes(id)?;
+        let mut next = 0;
         let mut add = |child| {
             let (start, end) = (trie.trie().token_start(child), trie.trie().end(child));
-            let is_left =
-                |held_back| bits::first_from(held_back, start) < trie.trie().token_start(end);
-            if held_back.is_none_or(is_left) {
-                todo.push((id, child, end));
+            if let Some(held_back) = held_back {
+                // Children come by rising ranks.
+                if next < start {
+                    next = bits::first_from(held_back, start);
+                }
+                if next >= trie.trie().token_start(end) {
+                    return;
+                }
             }
+            todo.push((id, child, end));
         };
         if live.len() < FEW_BYTES {
             live.iter().filter_map(|byte| trie.child(node, byte)).for_each(&mut add);

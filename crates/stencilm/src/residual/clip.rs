@@ -1,7 +1,7 @@
 //! Counters that no token can exhaust, made alike: for a mask only what one token reaches counts.
 
 use crate::error::Error;
-use crate::grammar::{Expr, ExprId, UNBOUNDED};
+use crate::grammar::{Expr, ExprId, Spelling, UNBOUNDED};
 use crate::residual::Residuals;
 
 /// Parts of a sequence whose counters are looked at: the token's first steps.
@@ -92,35 +92,55 @@ impl Residuals {
     /// A counter beside other conditions is clipped only where the lengths that the others allow
     /// cannot tell: see [`Residuals::length_bound`].
     fn clip_and(&mut self, id: ExprId, members: &[ExprId]) -> Result<ExprId, Error> {
-        let Some(place) = members.iter().position(|&member| self.is_any_counted(member)) else {
+        let Some(place) = members.iter().position(|&member| self.is_counted(member)) else {
             return Ok(id);
         };
         let Expr::Repeat { body, min, max } = self.exprs.get(members[place]) else {
             return Ok(id);
         };
-        let mut others = members.to_vec();
-        others.remove(place);
-        let other = self.exprs.and(&others);
         let reach = self.reach(body);
         // It stays as it is, whatever the lengths: `.+` and the like.
         if min <= reach && (max <= reach || max == UNBOUNDED) {
             return Ok(id);
         }
-        let shape = self.shape(other);
-        let bound = if min == 0 && shape.is_exact {
-            shape.worst
-        } else {
-            match self.length_bound(other, body)? {
-                Some(bound) => bound,
-                None => return Ok(id),
-            }
-        };
+        let mut others = members.to_vec();
+        others.remove(place);
+        let mut bound = self.plain_bound(&others, body, min);
+        if bound.is_none() {
+            bound = self.searched_bound(&others, body)?;
+        }
+        let Some(bound) = bound else { return Ok(id) };
         let reach = reach.saturating_add(bound);
         let clipped_max = if max > reach { UNBOUNDED } else { max };
         let clipped_min = if clipped_max == UNBOUNDED { min.min(reach + 1) } else { min };
         let counter = self.exprs.repeat(body, clipped_min, clipped_max);
         others.push(counter);
         Ok(self.exprs.and(&others))
+    }
+
+    /// How many more characters than have come a counter of `body` beside `others` must let through to
+    /// make no difference; none if that is not plain to see, and nobody has searched for it.
+    pub(crate) fn plain_bound(&mut self, others: &[ExprId], body: ExprId, min: u32) -> Option<u32> {
+        let Expr::Chars { class, spelling } = self.exprs.get(body) else { return None };
+        if spelling == Spelling::Text
+            && let Some(missing) = self.missing_beside(others, self.exprs.class(class))
+        {
+            return Some(missing);
+        }
+        if class != self.exprs.any {
+            return None;
+        }
+        let other = self.exprs.and(others);
+        let shape = self.shape(other);
+        if min == 0 && shape.is_exact { Some(shape.worst) } else { self.known_length_bound(other) }
+    }
+
+    fn searched_bound(&mut self, others: &[ExprId], body: ExprId) -> Result<Option<u32>, Error> {
+        if !matches!(self.exprs.get(body), Expr::Chars { class, .. } if class == self.exprs.any) {
+            return Ok(None);
+        }
+        let other = self.exprs.and(others);
+        self.length_bound(other, body)
     }
 
     /// How often one token can go through `body`.
@@ -132,6 +152,16 @@ impl Residuals {
 
     fn is_character(&self, id: ExprId) -> bool {
         matches!(self.exprs.get(id), Expr::Chars { .. })
+    }
+
+    /// Whether these are counted characters.
+    pub(crate) fn is_counted(&self, id: ExprId) -> bool {
+        match self.exprs.get(id) {
+            Expr::Repeat { body, min, max } => {
+                (min > 0 || max != UNBOUNDED) && self.is_character(body)
+            }
+            _ => false,
+        }
     }
 
     /// Whether this is a counted "any character".

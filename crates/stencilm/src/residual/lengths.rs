@@ -21,6 +21,9 @@ const LAYERS: usize = 1_000;
 /// Residuals that one expression may lead to before the bound on lengths is "not known".
 const MOST_STATES: usize = 64;
 
+/// All that some expressions can be after one character.
+type Rests = FxHashMap<ExprId, Vec<ExprId>>;
+
 /// Which lengths are there.
 #[derive(Debug)]
 pub(crate) struct Lengths {
@@ -112,6 +115,11 @@ impl Residuals {
         Ok(bound)
     }
 
+    /// The same, if it was asked for before and there is one.
+    pub(super) fn known_length_bound(&self, other: ExprId) -> Option<u32> {
+        self.length_bounds.get(&other).copied().flatten()
+    }
+
     fn find_length_bound(
         &mut self,
         seen: &mut Vec<ExprId>,
@@ -120,10 +128,12 @@ impl Residuals {
         let mut bound = 0;
         let mut at = 0;
         let mut steps = STEPS;
+        let mut known = Rests::default();
         while at < seen.len() {
             let Some(rests) = self.after_one_character(seen[at], any, &mut steps)? else {
                 return Ok(None);
             };
+            known.insert(seen[at], rests.clone());
             for rest in rests {
                 if !seen.contains(&rest) && self.is_alive(rest)? {
                     seen.push(rest);
@@ -135,7 +145,7 @@ impl Residuals {
             }
         }
         for &id in seen.iter() {
-            let Some(lengths) = self.lengths(id, any, STEPS)? else {
+            let Some(lengths) = self.lengths_with(id, any, STEPS, &mut known)? else {
                 return Ok(None);
             };
             match (lengths.shortest(), lengths.all_from()) {
@@ -154,12 +164,22 @@ impl Residuals {
         any: ExprId,
         steps: usize,
     ) -> Result<Option<Arc<Lengths>>, Error> {
+        self.lengths_with(id, any, steps, &mut Rests::default())
+    }
+
+    fn lengths_with(
+        &mut self,
+        id: ExprId,
+        any: ExprId,
+        steps: usize,
+        rests: &mut Rests,
+    ) -> Result<Option<Arc<Lengths>>, Error> {
         match self.lengths.get(&id) {
             Some(Outcome::Lengths(known)) => return Ok(Some(known.clone())),
             Some(&Outcome::NotBy(tried)) if tried >= steps => return Ok(None),
             Some(Outcome::NotBy(_)) | None => {}
         }
-        let lengths = self.find_lengths(id, any, steps)?.map(Arc::new);
+        let lengths = self.find_lengths(id, any, steps, rests)?.map(Arc::new);
         let known = lengths.clone().map_or(Outcome::NotBy(steps), Outcome::Lengths);
         self.lengths.insert(id, known);
         Ok(lengths)
@@ -170,8 +190,8 @@ impl Residuals {
         id: ExprId,
         any: ExprId,
         mut steps: usize,
+        rests: &mut Rests,
     ) -> Result<Option<Lengths>, Error> {
-        let mut rests: FxHashMap<ExprId, Vec<ExprId>> = FxHashMap::default();
         let mut layers: FxHashMap<Vec<ExprId>, usize> = FxHashMap::default();
         let mut feasible = Vec::new();
         let mut layer = vec![id];

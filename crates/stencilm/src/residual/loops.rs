@@ -88,7 +88,7 @@ impl Residuals {
         first: &ByteSet,
     ) -> Result<bool, Error> {
         let (head, rest) = self.exprs.head_and_rest(id);
-        if !matches!(self.exprs.get(head), Expr::Repeat { .. }) {
+        if !matches!(self.exprs.get(head), Expr::Repeat { .. } | Expr::And(_)) {
             return Ok(false);
         }
         Ok(self.bytes_after(rest, first)?.is_disjoint(&lead.all_bytes()))
@@ -265,7 +265,7 @@ impl Residuals {
 
     /// The characters that lead from `id` to itself: all but the first ones of texts that must not
     /// occur, say.
-    fn way_back(&mut self, id: ExprId) -> Option<Loop> {
+    pub(crate) fn way_back(&mut self, id: ExprId) -> Option<Loop> {
         let mut ranges = Vec::new();
         for byte in 0..0x80 {
             if self.step(id, byte).ok()? == id {

@@ -12,6 +12,7 @@ pub mod emptiness;
 mod ends;
 pub(crate) mod excess;
 mod first;
+mod free;
 pub(crate) mod languages;
 mod lengths;
 mod liveness;

@@ -14,6 +14,7 @@ mod items;
 mod named;
 mod points;
 mod quoted;
+mod row;
 mod sieve;
 mod texts;
 mod tiling;
@@ -32,6 +33,7 @@ pub use indexed_trie::IndexedTrie;
 pub use items::{Joint, Joints};
 pub(crate) use named::NamedTokens;
 pub use quoted::{Quoted, Rejoined};
+pub(crate) use row::Row;
 pub use sieve::{Parted, Sieve};
 pub use tiling::Tiling;
 pub(crate) use trie::Node;
@@ -266,6 +268,16 @@ impl Vocabulary {
     #[must_use]
     pub fn sieve_of(&self, parted: Parted, class: &CharSet, max_chars: Option<u32>) -> Sieve {
         self.sieves.sieve(parted, class, max_chars, self.trie().tokens())
+    }
+
+    /// The tokens of some part with more than `most` characters.
+    pub(crate) fn longer(&self, parted: Parted, most: u32) -> Row {
+        self.sieves.longer(parted, most)
+    }
+
+    /// The tokens of some part with one of some bytes of ASCII.
+    pub(crate) fn with_ascii(&self, parted: Parted, bytes: &ByteSet) -> Row {
+        self.sieves.with_ascii(parted, bytes)
     }
 
     /// The tokens in which an item of an array may end and another one begin.

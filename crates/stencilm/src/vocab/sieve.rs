@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use crate::{
-    grammar::CharSet,
+    grammar::{ByteSet, CharSet},
     vocab::{
         bit_rows::{BitRows, RowTree},
         bits,
         characters::Characters,
         points::Points,
+        row::Row,
         texts::Texts,
     },
 };
@@ -128,10 +129,7 @@ impl SieveIndex {
     ) -> Sieve {
         let mut refused = self.traits.row(PARTIAL).to_vec();
         self.points.refuse(class, order, self.words, &mut refused);
-        let (all, first) = match parted {
-            Parted::Whole => (self.traits.row(TEXT), 0),
-            Parted::AfterSpace => (self.traits.row(SPACED), 1),
-        };
+        let (all, first) = self.part(parted);
         let mut lacks = !ascii_in(class);
         if parted == Parted::AfterSpace && lacks & SPACE != 0 {
             lacks ^= SPACE;
@@ -153,8 +151,45 @@ impl SieveIndex {
         Sieve { pure, rest_count, rest_depth, rest: rest.into() }
     }
 
+    /// The texts of a part, and how many characters come before it.
+    fn part(&self, parted: Parted) -> (&[u32], u32) {
+        match parted {
+            Parted::Whole => (self.traits.row(TEXT), 0),
+            Parted::AfterSpace => (self.traits.row(SPACED), 1),
+        }
+    }
+
+    /// The tokens of a part with more than `most` characters.
+    pub(crate) fn longer(&self, parted: Parted, most: u32) -> Row {
+        let (all, first) = self.part(parted);
+        let mut longer = vec![0; all.len()];
+        self.refuse_longer(most.saturating_add(first), &mut longer);
+        self.row_of(parted, longer)
+    }
+
+    /// The tokens of a part with one of some bytes of ASCII.
+    pub(crate) fn with_ascii(&self, parted: Parted, bytes: &ByteSet) -> Row {
+        let (all, _) = self.part(parted);
+        let mut with = vec![0; all.len()];
+        let mut wanted = bytes.iter().filter(u8::is_ascii).fold(0, |set, byte| set | 1 << byte);
+        if parted == Parted::AfterSpace && wanted & SPACE != 0 {
+            wanted ^= SPACE;
+            with.copy_from_slice(self.traits.row(AGAIN));
+        }
+        self.ascii.unite(&mut with, wanted);
+        self.row_of(parted, with)
+    }
+
+    fn row_of(&self, parted: Parted, mut row: Vec<u32>) -> Row {
+        if parted != Parted::Whole {
+            row.iter_mut().zip(self.part(parted).0).for_each(|(word, all)| *word &= all);
+        }
+        Row::new(row, self.words)
+    }
+
     /// Adds the tokens with more than `most` characters.
     fn refuse_longer(&self, most: u32, refused: &mut [u32]) {
+        const BLOCK: usize = 1_024;
         if most >= SATURATED {
             for &(_, id, rank) in self.long.iter().take_while(|(count, ..)| *count > most) {
                 bits::insert(refused, id);
@@ -162,14 +197,21 @@ impl SieveIndex {
             }
             return;
         }
-        // A comparison of all counts at once, from their highest bit down.
-        let mut equal = self.traits.row(TEXT).to_vec();
-        for bit in (0..COUNT_BITS).rev() {
-            let wanted = if most >> bit & 1 == 1 { u32::MAX } else { 0 };
-            let counts = self.traits.row(bit);
-            for ((refused, equal), count) in refused.iter_mut().zip(&mut equal).zip(counts) {
-                *refused |= *equal & count & !wanted;
-                *equal &= !(count ^ wanted);
+        // A comparison of all counts at once, from their highest bit down; block by block, so that what is
+        // compared stays in the nearest cache.
+        for (block, refused) in refused.chunks_mut(BLOCK).enumerate() {
+            let length = refused.len();
+            let of = |row| &self.traits.row(row)[block * BLOCK..][..length];
+            let mut equal = [0; BLOCK];
+            let equal = &mut equal[..length];
+            equal.copy_from_slice(of(TEXT));
+            for bit in (0..COUNT_BITS).rev() {
+                let wanted = if most >> bit & 1 == 1 { u32::MAX } else { 0 };
+                let counts = of(bit);
+                for ((refused, equal), count) in refused.iter_mut().zip(&mut *equal).zip(counts) {
+                    *refused |= *equal & count & !wanted;
+                    *equal &= !(count ^ wanted);
+                }
             }
         }
     }
