@@ -10,6 +10,17 @@ use stencilm::Budget;
 
 use masks::{compile_grammar, limits, vocabulary, walk};
 
+/// These, and the beginnings of those that end with a character of several bytes.
+fn with_cut_off(mut tokens: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let is_cut = |token: &&Vec<u8>| token.len() > 1 && !token.is_ascii();
+    let cut = tokens.iter().filter(is_cut).map(|token| token[..token.len() - 1].to_vec());
+    let cut: Vec<_> = cut.collect();
+    tokens.extend(cut);
+    tokens.sort();
+    tokens.dedup();
+    tokens
+}
+
 /// What the characters before the mark may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -137,7 +148,7 @@ proptest! {
         let judge = Judge { kind, min, max };
         let grammar = grammar(kind, min, max);
         let grammar = stencilm::from_ebnf(&grammar, "root", &mut Budget::default());
-        let tokens = vocabulary(&texts);
+        let tokens = with_cut_off(vocabulary(&texts));
         let compiled = compile_grammar(&grammar.expect("it is a grammar"), &tokens, limits(is_small))?;
         walk(
             &tokens,
@@ -146,5 +157,46 @@ proptest! {
             &|text| judge.is_sentence(text),
             &choices,
         )?;
+    }
+
+    #[test]
+    fn the_end_of_a_counted_character_may_be_missing(
+        (min, more) in (0_usize..3, 0_usize..3),
+        last in prop_oneof!["", "δ", "δε", "x", "я"],
+        cuts in proptest::collection::vec((0_usize..1_000, 0_usize..8, 2_usize..9), 40),
+        choices in proptest::collection::vec(0_usize..1_000, 6),
+        is_small in proptest::bool::ANY,
+    ) {
+        let max = (min + more).max(1);
+        let class = "αβγ€ø";
+        let mut texts = vec![String::new()];
+        for length in 0..max {
+            let from = texts.iter().position(|text| text.chars().count() == length);
+            for at in from.expect("some text is as long")..texts.len() {
+                texts.extend(class.chars().map(|c| format!("{}{c}", texts[at])).collect::<Vec<_>>());
+            }
+        }
+        texts.retain(|text| text.chars().count() >= min);
+        let mut sentences: Vec<Vec<u8>> = texts.iter().map(|text| text.clone().into_bytes()).collect();
+        sentences.extend(texts.iter().map(|text| format!("{text}{last}").into_bytes()));
+        sentences.sort();
+        let begins = |text: &[u8]| {
+            let at = sentences.partition_point(|sentence| sentence.as_slice() < text);
+            sentences.get(at).is_some_and(|sentence| sentence.starts_with(text))
+        };
+        let mut tokens = vocabulary(&[]);
+        for (which, start, length) in cuts {
+            let sentence = &sentences[which % sentences.len()];
+            let start = start.min(sentence.len());
+            tokens.push(sentence[start..sentence.len().min(start + length)].to_vec());
+        }
+        tokens.retain(|token| !token.is_empty());
+        tokens.sort();
+        tokens.dedup();
+        let grammar = format!("root ::= [{class}]{{{min},{max}}} ({last:?})?");
+        let grammar = stencilm::from_ebnf(&grammar, "root", &mut Budget::default());
+        let compiled = compile_grammar(&grammar.expect("it is a grammar"), &tokens, limits(is_small))?;
+        let is_sentence = |text: &[u8]| sentences.iter().any(|sentence| sentence == text);
+        walk(&tokens, &compiled, &begins, &is_sentence, &choices)?;
     }
 }

@@ -123,6 +123,17 @@ fn set_bits(words: &[u32]) -> BTreeSet<u32> {
     bits.collect()
 }
 
+/// Whether a character of the class begins so.
+fn begins_one_of(begun: &[u8], class: &CharSet) -> bool {
+    match std::str::from_utf8(begun) {
+        Ok(text) => text.chars().all(|c| class.contains(c)),
+        Err(error) if error.error_len().is_none() => {
+            (0x80..0xC0).any(|byte| begins_one_of(&[begun, &[byte]].concat(), class))
+        }
+        Err(_) => false,
+    }
+}
+
 proptest! {
     #[test]
     fn a_trie_finds_what_a_map_finds(tokens in some_tokens()) {
@@ -248,6 +259,39 @@ proptest! {
         prop_assert_eq!(found.collect::<Vec<_>>(), ids);
         let depth = rest.iter().map(|(text, _)| touched_chars(text) - 1).max().unwrap_or(0);
         prop_assert_eq!(sieve.rest_depth(), depth);
+    }
+
+    #[test]
+    fn a_sieve_of_beginnings_is_exact(
+        tokens in some_tokens(),
+        cut in vec(("[a é€\u{1F600}]{0,3}", "[é€яא\u{1F600}\u{10FFFF}]", 1..4_usize), 0..12),
+        class in a_class(),
+        is_spaced in any::<bool>(),
+    ) {
+        let cut = cut.into_iter().map(|(text, last, length)| {
+            let last = &last.as_bytes()[..length.min(last.len() - 1)];
+            Some([text.as_bytes(), last].concat())
+        });
+        let tokens: Tokens = tokens.into_iter().chain(cut).collect();
+        let vocabulary = a_vocabulary(&tokens);
+        let is_pure = |text: &[u8]| {
+            (0..=text.len()).any(|at| {
+                let (whole, begun) = text.split_at(at);
+                std::str::from_utf8(whole).is_ok_and(|whole| whole.chars().all(|c| class.contains(c)))
+                    && (begun.is_empty() || begins_one_of(begun, &class))
+            })
+        };
+        let (parted, from) = if is_spaced { (Parted::AfterSpace, 1) } else { (Parted::Whole, 0) };
+        let (pure, rest): (BTreeSet<_>, BTreeSet<_>) = pairs(&tokens)
+            .into_iter()
+            .filter(|(text, _)| !is_spaced || text.starts_with(b" ") && text.len() > 1)
+            .partition(|(text, _)| is_pure(&text[from..]));
+        let sieve = vocabulary.sieve_of_beginnings(parted, &class);
+        prop_assert_eq!(set_bits(sieve.pure()), pure.iter().map(|(_, id)| *id).collect());
+        let ranks = vocabulary.trie().tokens();
+        let found = set_bits(sieve.rest()).into_iter().map(|rank| ranks[rank as usize]);
+        let ids: Vec<u32> = rest.iter().map(|(_, id)| *id).collect();
+        prop_assert_eq!(found.collect::<Vec<_>>(), ids);
     }
 
     #[test]

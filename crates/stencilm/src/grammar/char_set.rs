@@ -151,6 +151,13 @@ impl CharSet {
         Self { ranges: parts.map(|&(a, b)| (a.max(low), b.min(high))).collect() }
     }
 
+    /// Whether some code point of `low..=high` is in the set.
+    #[must_use]
+    pub(crate) fn meets(&self, low: u32, high: u32) -> bool {
+        let at = self.ranges.partition_point(|&(_, last)| last < low);
+        self.ranges.get(at).is_some_and(|&(first, _)| first <= high)
+    }
+
     /// Whether every scalar value of `low..=high` is in the set.
     #[must_use]
     pub fn covers(&self, low: u32, high: u32) -> bool {

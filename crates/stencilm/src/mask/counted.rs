@@ -72,7 +72,7 @@ impl Tables {
                 && self.residuals.exprs.is_nullable(alone)
                 && let Some(lead) = self.residuals.way_back(alone)
             {
-                unsure.keep_rest(&self.sieve(parted, &lead.class, None));
+                unsure.keep_rest(&self.beginnings(parted, &lead.class));
             }
             walked.add(&unsure);
             changed = longer;

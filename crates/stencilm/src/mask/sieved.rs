@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::grammar::{ByteSet, CharSet, Expr, ExprId, UNBOUNDED};
 use crate::mask::after::{After, First};
 use crate::mask::local::Local;
+use crate::mask::store::Most;
 use crate::mask::tries::{FULL, TrieId};
 use crate::mask::{MaskBuilder, Tables};
 use crate::residual::loops::Loop;
@@ -51,7 +52,10 @@ impl Tables {
             return Ok(Some(local));
         }
         let max = (lead.max != UNBOUNDED).then_some(lead.max);
-        let base = self.sieve(parted, &lead.class, max);
+        let base = match max {
+            None => self.beginnings(parted, &lead.class),
+            Some(_) => self.whole(parted, &lead.class, max),
+        };
         let mut inside = MaskBuilder::default();
         inside.add_base(base.pure());
         if !is_exact {
@@ -61,8 +65,12 @@ impl Tables {
             self.walk_all(id, trie, &mut found)?;
             return self.finish_walk(found).map(Some);
         }
-        let pure = self.sieve(parted, &lead.class, None);
-        let mut sieves: SmallVec<[Arc<Sieve>; 3]> = smallvec![pure.clone()];
+        let pure = match max {
+            None => base,
+            // Where the end of one character too many is missing, it may be another one.
+            Some(_) => self.whole(parted, &lead.class, None),
+        };
+        let mut sieves: SmallVec<[Arc<Sieve>; 3]> = smallvec![pure];
         if let Some(open) = self.without_most(id) {
             sieves.extend(self.leaving(parted, open, &lead, &first)?);
         }
@@ -72,13 +80,16 @@ impl Tables {
         self.finish_walk(found).map(Some)
     }
 
-    pub(super) fn sieve(
-        &self,
-        parted: Parted,
-        class: &Arc<CharSet>,
-        max_chars: Option<u32>,
-    ) -> Arc<Sieve> {
-        self.store.sieve(&self.vocabulary, parted, class, max_chars)
+    /// The tokens made of characters of a class, the last of which may be cut off: what a token has of it
+    /// can go on where the class may.
+    pub(super) fn beginnings(&self, parted: Parted, class: &Arc<CharSet>) -> Arc<Sieve> {
+        // Not where it takes a token to go on.
+        let most = if self.residuals.is_over_tokens() { Most::Whole(None) } else { Most::CutOff };
+        self.store.sieve(&self.vocabulary, parted, class, most)
+    }
+
+    fn whole(&self, parted: Parted, class: &Arc<CharSet>, most: Option<u32>) -> Arc<Sieve> {
+        self.store.sieve(&self.vocabulary, parted, class, Most::Whole(most))
     }
 
     /// `id`, if it begins with a counter of characters, with no most for it.
@@ -117,6 +128,6 @@ impl Tables {
             return Ok(None);
         }
         let staying = CharSet::of(leaving.iter().map(char::from)).negate();
-        Ok(Some(self.sieve(parted, &Arc::new(staying), None)))
+        Ok(Some(self.beginnings(parted, &Arc::new(staying))))
     }
 }

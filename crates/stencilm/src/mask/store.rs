@@ -59,7 +59,16 @@ struct Kept {
     bytes: usize,
 }
 
-type SieveKey = (Parted, Arc<CharSet>, Option<u32>);
+type SieveKey = (Parted, Arc<CharSet>, Most);
+
+/// What a sieve asks for beside a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Most {
+    /// At most so many characters, all of them whole.
+    Whole(Option<u32>),
+    /// The last character may be cut off.
+    CutOff,
+}
 
 impl Shelf {
     /// What it would take to hold this too.
@@ -186,9 +195,9 @@ impl Store {
         vocabulary: &Vocabulary,
         parted: Parted,
         class: &Arc<CharSet>,
-        max_chars: Option<u32>,
+        most: Most,
     ) -> Arc<Sieve> {
-        let key = (parted, class.clone(), max_chars);
+        let key = (parted, class.clone(), most);
         let old = {
             let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(found) = shelves.young.sieves.get(&key) {
@@ -196,7 +205,11 @@ impl Store {
             }
             shelves.old.sieves.get(&key).cloned()
         };
-        let sieve = old.unwrap_or_else(|| Arc::new(vocabulary.sieve_of(parted, class, max_chars)));
+        let make = || match most {
+            Most::Whole(most) => vocabulary.sieve_of(parted, class, most),
+            Most::CutOff => vocabulary.sieve_of_beginnings(parted, class),
+        };
+        let sieve = old.unwrap_or_else(|| Arc::new(make()));
         let size = sieve.size_in_bytes() + 64;
         if size > self.half() {
             return sieve;

@@ -8,6 +8,7 @@ mod below;
 mod bit_rows;
 pub(crate) mod bits;
 mod characters;
+mod cut_off;
 mod file;
 mod indexed_trie;
 mod items;
@@ -268,6 +269,24 @@ impl Vocabulary {
     #[must_use]
     pub fn sieve_of(&self, parted: Parted, class: &CharSet, max_chars: Option<u32>) -> Sieve {
         self.sieves.sieve(parted, class, max_chars, self.trie().tokens())
+    }
+
+    /// The same for a class alone, where of the last character of a pure text the end may be missing: some
+    /// character of the class begins so.
+    ///
+    /// ```
+    /// use stencilm::{grammar::CharSet, vocab::{Parted, Vocabulary}};
+    ///
+    /// let tokens: [&[u8]; 3] = [b"a\xC3", b"a\xD0", b"\xA9"];
+    /// let vocabulary = Vocabulary::new(tokens.map(Some), [], [])?;
+    /// let latin = CharSet::new([('a', 'z'), ('é', 'é')]);
+    /// let sieve = vocabulary.sieve_of_beginnings(Parted::Whole, &latin);
+    /// assert_eq!((sieve.pure()[0], sieve.rest_count()), (0b001, 2));
+    /// # Ok::<(), stencilm::Error>(())
+    /// ```
+    #[must_use]
+    pub fn sieve_of_beginnings(&self, parted: Parted, class: &CharSet) -> Sieve {
+        self.sieves.sieve_of_beginnings(parted, class, self.trie().tokens())
     }
 
     /// The tokens of some part with more than `most` characters.

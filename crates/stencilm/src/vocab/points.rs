@@ -7,13 +7,13 @@ use std::ops::Range;
 
 use crate::{
     grammar::CharSet,
-    vocab::{bit_rows::RowTree, bits, characters::Characters, texts::Texts, trie_builder::to_u32},
+    vocab::{bit_rows::RowTree, bits, cut_off::cut_off, texts::Texts, trie_builder::to_u32},
 };
 
 /// How many groups there are: as many as a mark of one word tells apart.
 const GROUPS: usize = 32;
 
-/// The code points beyond ASCII in tokens that are whole UTF-8.
+/// The code points beyond ASCII in tokens that are whole UTF-8, but maybe for their ends.
 #[derive(Debug)]
 pub(crate) struct Points {
     // Invariant: rising.
@@ -30,14 +30,18 @@ pub(crate) struct Points {
 
 impl Points {
     /// Collects the code points of all tokens; `order` has the number of each rank.
-    pub(crate) fn of(texts: &Texts, characters: &Characters, order: &[u32]) -> Self {
+    pub(crate) fn of(texts: &Texts, order: &[u32]) -> Self {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         for (rank, &id) in (0..).zip(order) {
             let text = texts.of(id);
-            if text.is_ascii() || characters.is_partial(id) {
+            if text.is_ascii() {
                 continue;
             }
-            let chars = std::str::from_utf8(text).into_iter().flat_map(str::chars);
+            let whole = match cut_off(text) {
+                Some((whole, _)) => whole,
+                None => std::str::from_utf8(text).unwrap_or_default(),
+            };
+            let chars = whole.chars();
             pairs.extend(chars.filter(|c| !c.is_ascii()).map(|c| (c.into(), rank)));
         }
         sort_by_code(&mut pairs);

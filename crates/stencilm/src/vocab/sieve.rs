@@ -11,6 +11,7 @@ use crate::{
         bit_rows::{BitRows, RowTree},
         bits,
         characters::Characters,
+        cut_off::{CutOff, cut_off},
         points::Points,
         row::Row,
         texts::Texts,
@@ -31,7 +32,8 @@ pub struct Sieve {
 
 impl Sieve {
     /// The tokens that are whole UTF-8, not empty, not too long, and have only characters of
-    /// the class: a bitset by number, laid out like a mask.
+    /// the class, the last of which may be cut off if that was asked for: a bitset by number, laid out
+    /// like a mask.
     #[must_use]
     pub fn pure(&self) -> &Arc<[u32]> {
         &self.pure
@@ -73,6 +75,7 @@ pub(crate) struct SieveIndex {
     // Invariant: the words of a row that are by number.
     words: usize,
     points: Points,
+    cut_off: CutOff,
     // Invariant: (characters, number, rank) of the tokens with at least `SATURATED` characters,
     // longest first.
     long: Box<[(u32, u32, u32)]>,
@@ -89,6 +92,8 @@ const TEXT: usize = 7;
 const SPACED: usize = 8;
 /// Row of traits: tokens with a space after the first byte.
 const AGAIN: usize = 9;
+/// Row of traits: neither whole UTF-8, nor that up to the beginning of a character.
+const BROKEN: usize = 10;
 
 /// Which texts a sieve parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,9 +117,10 @@ impl SieveIndex {
         long.sort_unstable_by(|a, b| b.cmp(a));
         Self {
             ascii,
-            traits: BitRows::of(AGAIN + 1, &marks, order),
+            traits: BitRows::of(BROKEN + 1, &marks, order),
             words: bits::words_for(texts.len() as usize),
-            points: Points::of(texts, characters, order),
+            points: Points::of(texts, order),
+            cut_off: CutOff::of(texts, order),
             long: long.into(),
         }
     }
@@ -127,7 +133,30 @@ impl SieveIndex {
         max_chars: Option<u32>,
         order: &[u32],
     ) -> Sieve {
-        let mut refused = self.traits.row(PARTIAL).to_vec();
+        let refused = self.traits.row(PARTIAL).to_vec();
+        self.sieve_without(refused, parted, class, max_chars, order)
+    }
+
+    /// The same where the last character of a pure text may be cut off.
+    pub(crate) fn sieve_of_beginnings(
+        &self,
+        parted: Parted,
+        class: &CharSet,
+        order: &[u32],
+    ) -> Sieve {
+        let mut refused = self.traits.row(BROKEN).to_vec();
+        self.cut_off.refuse(class, order, self.words, &mut refused);
+        self.sieve_without(refused, parted, class, None, order)
+    }
+
+    fn sieve_without(
+        &self,
+        mut refused: Vec<u32>,
+        parted: Parted,
+        class: &CharSet,
+        max_chars: Option<u32>,
+        order: &[u32],
+    ) -> Sieve {
         self.points.refuse(class, order, self.words, &mut refused);
         let (all, first) = self.part(parted);
         let mut lacks = !ascii_in(class);
@@ -239,6 +268,7 @@ impl SieveIndex {
         self.ascii.size_in_bytes()
             + self.traits.size_in_bytes()
             + self.points.size_in_bytes()
+            + self.cut_off.size_in_bytes()
             + size_of_val(&*self.long)
     }
 }
@@ -268,5 +298,7 @@ fn traits_of(text: &[u8], characters: &Characters, id: u32) -> [u32; 1] {
     let (first, rest) = text.split_at(text.len().min(1));
     let is_spaced = u32::from(first == b" " && !rest.is_empty()) << SPACED;
     let is_again = u32::from(rest.contains(&b' ')) << AGAIN;
-    [characters.count(id).min(SATURATED) | partial | has_text | is_spaced | is_again]
+    let is_broken = characters.is_partial(id) && cut_off(text).is_none();
+    let broken = u32::from(is_broken) << BROKEN;
+    [characters.count(id).min(SATURATED) | partial | has_text | is_spaced | is_again | broken]
 }
