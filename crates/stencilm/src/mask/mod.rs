@@ -25,7 +25,7 @@ pub(crate) use tables::Tables;
 pub(crate) use view::ViewId;
 
 /// Single tokens beside a dense base, or cut out of it; more of them make a base of their own.
-const MOST_SINGLES: usize = 1_000;
+const MOST_SINGLES: usize = 250;
 
 /// A set of tokens: a shared dense part but for some tokens, and some more tokens.
 #[derive(Clone, Debug, Default)]
