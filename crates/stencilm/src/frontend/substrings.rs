@@ -15,7 +15,7 @@ pub(crate) struct State<L> {
     /// The state of the longest suffix that comes elsewhere, too.
     link: Option<usize>,
     /// Letters of the longest run.
-    length: usize,
+    pub(crate) length: usize,
 }
 
 impl<L> State<L> {

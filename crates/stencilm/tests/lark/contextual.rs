@@ -125,3 +125,27 @@ fn a_small_language() {
         &["print = 1;", "x = 1 / / 2;", "x = 1", "print1;", "x = 2y;"],
     );
 }
+
+#[test]
+fn names_decide_where_lengths_do_not() {
+    // The deepest literal of a rule is named first, and `A` comes before `__ANON_0`.
+    check("start: \"a\"i \"a\"", &["Aa", "aa"], &["aA"]);
+    check("start: \"a\"i | \"a\" \"b\"", &["a", "A"], &["ab"]);
+    check("start: \"a\"i | (\"a\") \"b\"", &["ab", "A"], &["a", "Ab"]);
+    check("start: \"a\"i+ | [\"a\" \"b\"]", &["ab", "A"], &["a"]);
+    check("start: \"a\"i \"a\"\n%extend start: \"a\" \"b\"", &["Aa", "ab"], &["aa"]);
+    // Rules that nothing calls count too, and so do names that are taken.
+    check("other: \"a\"\nstart: \"a\"i | \"a\" \"b\"", &["ab", "A"], &["a"]);
+    check("start: \"a\"i | \"a\" \"b\" | A\nA: \"z\"", &["a", "A", "z"], &["ab"]);
+    // A terminal that is another name for a range is that range.
+    check("start: \"a\"..\"c\" | X \"!\"\nX: Y\nY: \"a\"..\"c\"", &["b!"], &["a", "d"]);
+}
+
+#[test]
+fn what_lark_refuses() {
+    check_error("start: \"a\"\nA: A \"x\"", "the terminal `A` contains itself");
+    check_error("start: \"a\"??", "is repeated here");
+    check_error("start: \"a\"\n  \"b\"", "a line that begins with `|`");
+    check_error("??start: \"a\"", "is wanted here");
+    check_error("start: \"a\"\n%declare", "`%declare _INDENT`");
+}

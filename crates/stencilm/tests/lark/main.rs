@@ -87,7 +87,7 @@ fn rules_and_terminals() {
     check("start: a? | \"b\"\na: ", &["", "b"], &["a"]);
     check("start: X y-z\nX.-2: \"x\"\ny-z: \"y\"->w", &["xy"], &["x"]);
     check("\u{FEFF}start: \\\n  \"a\"", &["a"], &[""]);
-    check("start:\n  \"a\"\n  \"b\"", &["ab"], &["a"]);
+    check("start:\n  \"a\"\n  | \"b\"", &["a", "b"], &["ab"]);
 }
 
 #[test]
@@ -204,6 +204,22 @@ A: %regex {"substring_chunks": ["aa", "", "b", "aa"]}"#,
         &["aab", "baa", "aa"],
         &["a", "aaaa"],
     );
+    // Below `&`, `~` and in lazy rules too; llguidance answers the same.
+    check(
+        "start: A\nA: (%regex {\"substring_chars\": \"abc\"} /a?/) & /[a-c]{2}/",
+        &["aa", "ab", "bc", "ca"],
+        &["a", "abc", "ac", "cb"],
+    );
+    check(
+        "start: ~A & /[ab]+/\nA: %regex {\"substring_words\": \"a b\"}",
+        &["aa", "ab"],
+        &["a", "b"],
+    );
+    check(
+        "start: r /[a-d]/\nr[suffix=\"b\"]: %regex {\"substring_chars\": \"abcb\"}",
+        &["ba", "abc", "cbd", "aba"],
+        &["abcba", "ab", "bbb"],
+    );
 }
 
 #[test]
@@ -309,7 +325,7 @@ fn hostile_grammars_are_errors_or_cheap() {
             (format!("start: {}\"a\"{}", "[".repeat(deep), "]".repeat(deep)), ""),
             (format!("start: {}", "(".repeat(deep)), "is not closed"),
             (format!("start: {}\"a\"", "~".repeat(deep)), "nesting"),
-            (format!("start: \"a\"{}", "?*+".repeat(deep)), ""),
+            (format!("start: \"a\"{}", "?*+".repeat(deep)), "is repeated here"),
             (format!("start: \"{}\"", "\\x41".repeat(deep)), ""),
             (format!("start: /{}/", "(a".repeat(deep)), "nesting"),
             (format!("start: {}", "\"a\" | ".repeat(deep)), ""),

@@ -27,6 +27,16 @@ struct Group {
     operator: Option<usize>,
 }
 
+impl Group {
+    /// Whether nothing of it was read yet.
+    fn is_new(&self) -> bool {
+        self.alternatives.is_empty()
+            && self.conjuncts.is_empty()
+            && self.parts.is_empty()
+            && self.negations.is_empty()
+    }
+}
+
 impl Parser<'_> {
     /// A body, up to the next statement or the end.
     pub(crate) fn body(&mut self, is_numbered: bool) -> Result<NodeId, Error> {
@@ -39,6 +49,9 @@ impl Parser<'_> {
                 unreachable!("the body's own group closes last, and ends the loop");
             };
             let is_end = self.peek() == TokenKind::End || self.begins_statement();
+            if !is_end && depth == 1 && self.tokens[self.at].begins_line && !group.is_new() {
+                self.goes_on()?;
+            }
             let item = match self.peek() {
                 _ if is_end && depth > 1 => {
                     let message =
@@ -56,6 +69,7 @@ impl Parser<'_> {
                     self.next();
                     let inside = self.close(group)?;
                     open.pop();
+                    self.tree.deepen(inside, 2);
                     if bracket == b']' {
                         self.tree.add(Node::Repeat(inside, 0, 1), offset)
                     } else {
@@ -98,6 +112,9 @@ impl Parser<'_> {
                     if !self.ends_alternative() {
                         return Err(self.unexpected("`|` or the end of the rule, after an alias,"));
                     }
+                    for &part in &group.parts {
+                        self.tree.deepen(part, 1);
+                    }
                     continue;
                 }
                 TokenKind::Directive if self.written() == "%if" => {
@@ -116,6 +133,15 @@ impl Parser<'_> {
             }
             group.parts.push(part);
         }
+    }
+
+    /// A line that goes on with the rule above it begins with `|`, or with `%if`.
+    fn goes_on(&self) -> Result<(), Error> {
+        let is_guard = self.peek() == TokenKind::Directive && self.written() == "%if";
+        if is_guard || self.peek() == TokenKind::Mark(b'|') {
+            return Ok(());
+        }
+        Err(self.unexpected("a line that begins with `|`, or `name: …`,"))
     }
 
     fn ends_alternative(&self) -> bool {
@@ -314,39 +340,46 @@ impl Parser<'_> {
         parse_tokens(self.source, &inside, self.tree, self.depth + 1, self.budget)
     }
 
-    /// The repetitions after a part.
+    /// The repetition after a part, if there is one.
     fn repeats(&mut self, item: NodeId, offset: usize) -> Result<NodeId, Error> {
-        let mut item = item;
-        loop {
-            self.budget.tick()?;
-            // `?name: …` on the next line is another rule.
-            if self.begins_statement() {
-                return Ok(item);
-            }
-            let (min, max) = match self.peek() {
-                TokenKind::Mark(b'*') => (0, UNBOUNDED),
-                TokenKind::Mark(b'+') => (1, UNBOUNDED),
-                TokenKind::Mark(b'?') => (0, 1),
-                TokenKind::Mark(b'~') if self.kind_at(self.at + 1) == TokenKind::Number => {
-                    self.next();
-                    let begin = self.offset();
-                    let min = self.count()?;
-                    if self.peek() != TokenKind::Dots {
-                        item = self.tree.add(Node::Repeat(item, min, min), offset);
-                        continue;
-                    }
-                    self.next();
-                    let max = self.count()?;
-                    check_counts(min, max, begin)?;
-                    item = self.tree.add(Node::Repeat(item, min, max), offset);
-                    continue;
-                }
-                TokenKind::Mark(b'{') => self.braces()?,
-                _ => return Ok(item),
-            };
-            self.next();
-            item = self.tree.add(Node::Repeat(item, min, max), offset);
+        let Some((min, max)) = self.repetition()? else {
+            return Ok(item);
+        };
+        let end = self.offset();
+        if self.repetition()?.is_some() {
+            let message = "a repetition is repeated here: put the part before it in parentheses";
+            return Err(Error::syntax(message, end));
         }
+        Ok(self.tree.add(Node::Repeat(item, min, max), offset))
+    }
+
+    /// How often what comes before this is repeated; none if that is not said.
+    fn repetition(&mut self) -> Result<Option<(u32, u32)>, Error> {
+        // `?name: …` on the next line is another rule.
+        if self.begins_statement() || self.tokens[self.at].begins_line {
+            return Ok(None);
+        }
+        let counts = match self.peek() {
+            TokenKind::Mark(b'*') => (0, UNBOUNDED),
+            TokenKind::Mark(b'+') => (1, UNBOUNDED),
+            TokenKind::Mark(b'?') => (0, 1),
+            TokenKind::Mark(b'~') if self.kind_at(self.at + 1) == TokenKind::Number => {
+                self.next();
+                let begin = self.offset();
+                let min = self.count()?;
+                if self.peek() != TokenKind::Dots {
+                    return Ok(Some((min, min)));
+                }
+                self.next();
+                let max = self.count()?;
+                check_counts(min, max, begin)?;
+                return Ok(Some((min, max)));
+            }
+            TokenKind::Mark(b'{') => self.braces()?,
+            _ => return Ok(None),
+        };
+        self.next();
+        Ok(Some(counts))
     }
 
     /// `{n}`, `{n,}`, `{,m}` or `{n,m}`, up to the `}`.

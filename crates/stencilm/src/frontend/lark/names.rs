@@ -102,6 +102,7 @@ impl Names {
                     );
                     return Err(Error::syntax(message, offset));
                 };
+                tree.deepen(added, 1);
                 let both = Node::Choice([added, before].into());
                 old.body = Some(tree.add(both, offset));
             }
@@ -129,6 +130,9 @@ impl Names {
         for (there, here, offset) in &import.names {
             let (there, here) =
                 (Name { scope: library, text: there.clone() }, Name { scope, text: here.clone() });
+            if self.renamed.get(&there) == Some(&here) {
+                continue;
+            }
             let Some(&found) = self.by_name.get(&there) else {
                 let all = self.by_name.keys().filter(|name| name.scope == library);
                 let hint = nearest(&there.text, all.map(|name| &*name.text));
@@ -191,6 +195,7 @@ impl Names {
             };
             self.check_body(tree, body, definition, budget)?;
         }
+        self.check_terminals(tree, budget)?;
         for &node in self.ignored.values().flatten() {
             let mut todo = vec![node];
             while let Some(node) = todo.pop() {
@@ -200,6 +205,55 @@ impl Names {
             }
         }
         Ok(())
+    }
+
+    /// No terminal contains itself, used or not.
+    fn check_terminals(&self, tree: &Tree, budget: &mut Budget) -> Result<(), Error> {
+        let mut is_done = vec![false; self.definitions.len()];
+        let mut is_open = vec![false; self.definitions.len()];
+        for root in 0..self.definitions.len() {
+            if !self.definitions[root].name.is_terminal() || is_done[root] {
+                continue;
+            }
+            // Each terminal is left when all that it is made of was.
+            let mut todo = vec![(root, self.inside(tree, root))];
+            is_open[root] = true;
+            while let Some((terminal, inside)) = todo.last_mut() {
+                budget.tick()?;
+                let Some((next, offset)) = inside.pop() else {
+                    (is_done[*terminal], is_open[*terminal]) = (true, false);
+                    todo.pop();
+                    continue;
+                };
+                if is_open[next] {
+                    let name = &self.definitions[next].name.text;
+                    let message =
+                        format!("the terminal `{name}` contains itself; only rules may do that");
+                    return Err(Error::syntax(message, offset));
+                }
+                if !is_done[next] {
+                    is_open[next] = true;
+                    let inside = self.inside(tree, next);
+                    todo.push((next, inside));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The terminals in the body of a terminal, and where they are named.
+    fn inside(&self, tree: &Tree, terminal: DefinitionId) -> Vec<(DefinitionId, usize)> {
+        let mut found = Vec::new();
+        let mut todo: Vec<NodeId> = self.definitions[terminal].body.into_iter().collect();
+        while let Some(node) = todo.pop() {
+            if let Node::Name(name) = &tree.nodes[node]
+                && let Some(id) = self.find(name)
+            {
+                found.push((id, tree.offsets[node]));
+            }
+            todo.extend(tree.parts(node));
+        }
+        found
     }
 
     fn check_body(

@@ -124,10 +124,7 @@ impl<'a> Parser<'a> {
                     self.next();
                     self.import(offset)?
                 }
-                "%declare" => {
-                    self.declare();
-                    return Ok(());
-                }
+                "%declare" => return self.declare(),
                 "%override" => {
                     self.next();
                     Statement::Define(self.definition()?, Mode::Override)
@@ -153,7 +150,12 @@ impl<'a> Parser<'a> {
 
     /// `name: …`, with all that may stand around the name.
     fn definition(&mut self) -> Result<Definition, Error> {
-        while self.take(b'!') || self.take(b'?') {}
+        // `?`, `!`, and both, in either order.
+        if self.take(b'!') {
+            self.take(b'?');
+        } else if self.take(b'?') {
+            self.take(b'!');
+        }
         let offset = self.offset();
         if self.peek() != TokenKind::Name {
             return Err(self.unexpected("a rule, a terminal or a statement, as `name: …`,"));
@@ -269,8 +271,11 @@ impl<'a> Parser<'a> {
     }
 
     /// `%declare _INDENT _DEDENT`.
-    fn declare(&mut self) {
+    fn declare(&mut self) -> Result<(), Error> {
         self.next();
+        if self.peek() != TokenKind::Name {
+            return Err(self.unexpected("a name, as in `%declare _INDENT`,"));
+        }
         while self.peek() == TokenKind::Name && !self.begins_statement() {
             let offset = self.offset();
             let written = self.next();
@@ -287,6 +292,7 @@ impl<'a> Parser<'a> {
             let statement = Statement::Define(definition, Mode::New);
             self.tree.scopes[self.scope].statements.push(statement);
         }
+        Ok(())
     }
 
     /// Whether the next token is the first of its line and begins a statement.

@@ -1,6 +1,8 @@
-//! Runs of the pieces of a text: a rule for each state of their suffix automaton.
+//! Runs of the pieces of a text: a rule for each state of their suffix automaton, or, where no rule
+//! may be called, an expression.
 
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 
 use crate::error::Error;
 use crate::frontend::substrings::automaton;
@@ -61,6 +63,29 @@ impl Rules {
     fn rule(&self, place: usize) -> RuleId {
         RuleId(u32::try_from(self.first + place).expect("limits keep rules below 2^32"))
     }
+}
+
+/// Any run of `pieces`, the empty one too, without rules. It nests as deep as there are pieces.
+pub(crate) fn any_run(
+    pieces: &[Box<str>],
+    exprs: &mut Exprs,
+    budget: &mut Budget,
+) -> Result<ExprId, Error> {
+    let states = automaton(letters(pieces), budget)?;
+    // What comes next is longer than what came before: a state's successors are made before it.
+    let mut order: Vec<usize> = (0..states.len()).collect();
+    order.sort_unstable_by_key(|&place| Reverse(states[place].length));
+    let mut made = vec![exprs.empty(); states.len()];
+    for place in order {
+        budget.tick()?;
+        let mut ways = vec![exprs.empty()];
+        for (&piece, &to) in &states[place].next {
+            let piece = exprs.bytes(pieces[piece].as_bytes());
+            ways.push(exprs.seq2(piece, made[to]));
+        }
+        made[place] = exprs.choice(&ways);
+    }
+    Ok(made[0])
 }
 
 /// Equal pieces are one letter, the place of the first of them; empty ones are none.

@@ -11,6 +11,9 @@ use crate::frontend::lark::tree::{Definition, Node, NodeId, Tree};
 use crate::grammar::{CharSet, Expr, ExprId, Exprs, RuleId, RuleSet, Spelling};
 use crate::limits::Budget;
 
+/// A piece, and whether it stands below `&`, `~` or a lazy rule.
+type Piece = (NodeId, bool);
+
 /// Makes the expressions of terminals; each piece once.
 #[derive(Debug)]
 pub(crate) struct Terminals<'a> {
@@ -20,8 +23,8 @@ pub(crate) struct Terminals<'a> {
     pub(crate) set: RuleSet,
     /// Rules that terminals need of their own: the rests of long lists of pieces.
     pub(crate) rules: substring::Rules,
-    /// What a piece is; `None` while its parts are made.
-    made: FxHashMap<NodeId, Option<ExprId>>,
+    /// What a piece is, and what it is where no rule may be called; `None` while its parts are made.
+    made: FxHashMap<Piece, Option<ExprId>>,
 }
 
 impl<'a> Terminals<'a> {
@@ -82,14 +85,14 @@ impl<'a> Terminals<'a> {
         let Some(body) = definition.body else {
             return Err(declared(definition));
         };
-        let texts = self.node(body, budget)?;
+        let texts = self.piece((body, true), budget)?;
         let Some(end) = definition.attributes.end else {
             return Ok(self.shortest(texts));
         };
         if matches!(&self.tree.nodes[end], Node::Literal(text, _) if text.is_empty()) {
             return Ok(texts);
         }
-        let ending = self.node(end, budget)?;
+        let ending = self.piece((end, true), budget)?;
         if !definition.attributes.hides_end {
             let whole = self.set.exprs.seq2(texts, ending);
             return Ok(self.shortest(whole));
@@ -119,44 +122,48 @@ impl<'a> Terminals<'a> {
 
     /// The texts of a piece in which no rule is called.
     pub(crate) fn node(&mut self, root: NodeId, budget: &mut Budget) -> Result<ExprId, Error> {
+        self.piece((root, false), budget)
+    }
+
+    fn piece(&mut self, root: Piece, budget: &mut Budget) -> Result<ExprId, Error> {
         let mut todo = vec![root];
-        while let Some(&id) = todo.last() {
+        while let Some(&piece) = todo.last() {
             self.check(budget)?;
-            if let Some(Some(_)) = self.made.get(&id) {
+            if let Some(Some(_)) = self.made.get(&piece) {
                 todo.pop();
                 continue;
             }
-            let needs = self.needs(id)?;
+            let needs = self.needs(piece)?;
             let open = todo.len();
             for &need in &needs {
                 match self.made.get(&need) {
                     Some(Some(_)) => {}
-                    Some(None) => return Err(self.recursive(id)),
+                    Some(None) => unreachable!("no terminal contains itself"),
                     None => todo.push(need),
                 }
             }
             if todo.len() > open {
-                self.made.insert(id, None);
+                self.made.insert(piece, None);
                 continue;
             }
             let parts: Vec<ExprId> =
                 needs.iter().filter_map(|need| self.made.get(need).copied().flatten()).collect();
-            let built = self.build(id, &parts, budget)?;
-            self.made.insert(id, Some(built));
+            let built = self.build(piece, &parts, budget)?;
+            self.made.insert(piece, Some(built));
             todo.pop();
         }
         Ok(self.made.get(&root).copied().flatten().unwrap_or_else(|| self.set.exprs.nothing()))
     }
 
     /// What must be made before this piece.
-    fn needs(&self, id: NodeId) -> Result<Vec<NodeId>, Error> {
+    fn needs(&self, (id, is_below): Piece) -> Result<Vec<Piece>, Error> {
         let offset = self.tree.offsets[id];
         match &self.tree.nodes[id] {
             Node::Name(name) => {
                 let found = self.names.find(name).map(|it| &self.names.definitions[it]);
                 match found {
                     Some(it) if it.name.is_terminal() => match it.body {
-                        Some(body) => Ok(vec![body]),
+                        Some(body) => Ok(vec![(body, is_below)]),
                         None => Err(declared(it)),
                     },
                     _ => {
@@ -174,22 +181,16 @@ impl<'a> Terminals<'a> {
                 "a special token, `%json` or `%lark` inside `&`, `~` or a lazy rule",
                 Location::Offset(offset),
             )),
-            _ => Ok(self.tree.parts(id).to_vec()),
+            node => {
+                let is_below = is_below || matches!(node, Node::And(_) | Node::Not(_));
+                Ok(self.tree.parts(id).iter().map(|&part| (part, is_below)).collect())
+            }
         }
-    }
-
-    fn recursive(&self, id: NodeId) -> Error {
-        let name = match &self.tree.nodes[id] {
-            Node::Name(name) => &*name.text,
-            _ => "",
-        };
-        let message = format!("the terminal `{name}` contains itself; only rules may do that");
-        Error::syntax(message, self.tree.offsets[id])
     }
 
     fn build(
         &mut self,
-        id: NodeId,
+        (id, is_below): Piece,
         parts: &[ExprId],
         budget: &mut Budget,
     ) -> Result<ExprId, Error> {
@@ -202,6 +203,7 @@ impl<'a> Terminals<'a> {
                 literals::pattern(source, flags, offset, exprs, budget)?
             }
             Node::Range(low, high) => exprs.chars(&CharSet::new([(*low, *high)]), Spelling::Text),
+            Node::Substring(pieces) if is_below => substring::any_run(pieces, exprs, budget)?,
             Node::Substring(pieces) => self.rules.any_run(pieces, exprs, budget)?,
             Node::Name(_) => parts[0],
             Node::Seq(_) => exprs.seq(parts),

@@ -2,6 +2,7 @@
 //!
 //! Invariant: parts come before what they are part of.
 
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 use crate::grammar::Mark;
@@ -207,6 +208,8 @@ pub(crate) struct Tree {
     pub(crate) nodes: Vec<Node>,
     /// Where each piece begins in the text.
     pub(crate) offsets: Vec<usize>,
+    /// How many levels Lark's own tree has around a piece that this one has not.
+    pub(crate) levels: FxHashMap<NodeId, u64>,
     /// Every text.
     pub(crate) scopes: Vec<Scope>,
 }
@@ -217,6 +220,11 @@ impl Tree {
         self.nodes.push(node);
         self.offsets.push(offset);
         self.nodes.len() - 1
+    }
+
+    /// Says that there are `more` levels around a piece.
+    pub(crate) fn deepen(&mut self, id: NodeId, more: u64) {
+        *self.levels.entry(id).or_default() += more;
     }
 
     /// The parts of a piece.

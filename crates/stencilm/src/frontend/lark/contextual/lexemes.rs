@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
 use crate::error::{Error, Location};
+use crate::frontend::lark::contextual::anonymous;
 use crate::frontend::lark::contextual::program::{Program, Programmer};
 use crate::frontend::lark::names::Names;
 use crate::frontend::lark::rules::{Rules, Source};
@@ -13,8 +14,10 @@ use crate::limits::Budget;
 
 /// What a terminal is made of, where that is one literal or one regular expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Pattern {
+pub(crate) enum Pattern {
+    /// Its text, and whether either case matches.
     Literal(Box<str>, bool),
+    /// Its source and its flags.
     Regex(Box<str>, Box<str>),
 }
 
@@ -71,24 +74,29 @@ pub(crate) fn lexemes(
     for (id, definition) in names.definitions.iter().enumerate() {
         let is_own = definition.name.scope == main && definition.name.is_terminal();
         if let (true, Some(body)) = (is_own, definition.body)
-            && let Some(pattern) = pattern(tree, body)
+            && let Some(pattern) = meant(tree, names, body)
         {
             named.insert(pattern, Source::Named(id));
         }
     }
     let ignored: Vec<NodeId> = names.ignored.get(&main).cloned().unwrap_or_default();
-    for &node in &ignored {
+    let mut given: FxHashMap<NodeId, String> = FxHashMap::default();
+    for (place, &node) in ignored.iter().enumerate() {
+        given.insert(node, format!("__IGNORE_{place}"));
         if let Some(pattern) = pattern(tree, node) {
             named.insert(pattern, Source::Node(node));
         }
     }
+    let is_named = |pattern: &Pattern| named.contains_key(pattern);
+    let anonymous = anonymous::names_of_patterns(tree, names, main, is_named, budget)?;
     let mut maker = Maker {
         tree,
         names,
         named,
         ids: FxHashMap::default(),
         list: Vec::new(),
-        anonymous: 0,
+        anonymous,
+        given,
         budget,
     };
     let mut of_terminal = Vec::with_capacity(rules.terminals.len());
@@ -106,12 +114,25 @@ pub(crate) fn lexemes(
     Ok(Lexemes { list: maker.list, of_terminal })
 }
 
-fn pattern(tree: &Tree, node: NodeId) -> Option<Pattern> {
+/// What a piece is as a terminal by itself.
+pub(crate) fn pattern(tree: &Tree, node: NodeId) -> Option<Pattern> {
     match &tree.nodes[node] {
         Node::Literal(text, ignores_case) => Some(Pattern::Literal(text.clone(), *ignores_case)),
         Node::Pattern(text, flags) => Some(Pattern::Regex(text.clone(), flags.clone())),
+        Node::Range(low, high) => {
+            Some(Pattern::Regex(format!("[{low}-{high}]").into(), Box::default()))
+        }
         _ => None,
     }
+}
+
+/// The same, or what it is another name for.
+fn meant(tree: &Tree, names: &Names, node: NodeId) -> Option<Pattern> {
+    let mut node = node;
+    while let Node::Name(name) = &tree.nodes[node] {
+        node = names.definitions[names.find(name)?].body?;
+    }
+    pattern(tree, node)
 }
 
 /// What a lexer has no terminal for.
@@ -131,7 +152,10 @@ struct Maker<'a> {
     named: FxHashMap<Pattern, Source>,
     ids: FxHashMap<Source, usize>,
     list: Vec<Lexeme>,
-    anonymous: usize,
+    /// Names of what rules say without one.
+    anonymous: FxHashMap<Pattern, String>,
+    /// Names of what is ignored.
+    given: FxHashMap<NodeId, String>,
     budget: &'a mut Budget,
 }
 
@@ -142,13 +166,11 @@ impl Maker<'_> {
                 Some(Pattern::Literal(text.clone(), *ignores_case))
             }
             Source::Pattern(text, flags) => Some(Pattern::Regex(text.clone(), flags.clone())),
-            Source::Named(_)
-            | Source::Lazy(_)
-            | Source::Node(_)
-            | Source::Special(_)
-            | Source::Schema(_) => None,
+            Source::Node(node) => pattern(self.tree, *node),
+            Source::Named(_) | Source::Lazy(_) | Source::Special(_) | Source::Schema(_) => None,
         };
-        let source = pattern.and_then(|it| self.named.get(&it)).unwrap_or(source).clone();
+        let known = pattern.as_ref().and_then(|it| self.named.get(it));
+        let source = known.unwrap_or(source).clone();
         if let Some(&id) = self.ids.get(&source) {
             return Ok(id);
         }
@@ -178,10 +200,14 @@ impl Maker<'_> {
                 unreachable!("these were refused")
             }
         };
-        let name = name.unwrap_or_else(|| {
-            self.anonymous += 1;
-            format!("__ANON_{}", self.anonymous - 1)
-        });
+        let given = || match &source {
+            Source::Node(node) => self.given.get(node).cloned(),
+            _ => None,
+        };
+        let name = name
+            .or_else(given)
+            .or_else(|| self.anonymous.get(pattern.as_ref()?).cloned())
+            .unwrap_or_else(|| "__ANON".to_owned());
         if program.least == 0 {
             let message =
                 format!("the terminal `{name}` may be empty, which a lexer does not allow");
@@ -211,18 +237,9 @@ impl Maker<'_> {
                 return None;
             }
         };
-        let mut node = node;
-        // A terminal that is only another name for one is that pattern.
-        for _ in 0..100 {
-            match &self.tree.nodes[node] {
-                Node::Literal(text, ignores_case) => return Some((text.clone(), *ignores_case)),
-                Node::Name(name) => {
-                    let found = self.names.find(name)?;
-                    node = self.names.definitions[found].body?;
-                }
-                _ => return None,
-            }
+        match meant(self.tree, self.names, node)? {
+            Pattern::Literal(text, ignores_case) => Some((text, ignores_case)),
+            Pattern::Regex(..) => None,
         }
-        None
     }
 }

@@ -5,6 +5,7 @@
 //!   └→ lexemes → what the lexer takes ┴→ rules by state, mode and what must not follow
 //! ```
 
+mod anonymous;
 mod bnf;
 mod followed;
 mod lalr;
