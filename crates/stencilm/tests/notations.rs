@@ -205,6 +205,19 @@ fn what_cannot_be_written_is_refused_at_its_place() {
             "/properties/a/uniqueItems",
         ),
         ("gemma", r#"{"properties":{"a":{"type":"object","minProperties":1}}}"#, "/properties/a"),
+        // What an item must not be is known before the first one comes.
+        (
+            "gemma",
+            r#"{"properties":{"a":{"prefixItems":[{},{}],"minContains":0,"maxContains":1,
+                "contains":{"type":"object","maxProperties":1}}}}"#,
+            "",
+        ),
+        (
+            "pythonic",
+            r#"{"properties":{"a":{"prefixItems":[{"type":"integer"}],"minContains":0,"maxContains":1,
+                "contains":{"type":"object","properties":{"q":{"type":"object","maxProperties":1}}}}}}"#,
+            "",
+        ),
         ("pythonic", r#"{"properties":{"from":{"type":"string"}}}"#, "/properties/from"),
         ("pythonic", r#"{"properties":{"größe":{"type":"string"}}}"#, "/properties/größe"),
         (

@@ -14,16 +14,22 @@ use crate::grammar::Exprs;
 type Marks = (String, Vec<String>);
 
 impl Schemas {
+    /// Whether objects inside of other values are written otherwise than as JSON.
+    pub(crate) fn is_written_otherwise(&self) -> bool {
+        let style = self.options.parameters.as_ref();
+        let is_nested = style.is_some_and(|style| style.nested.is_some());
+        self.options.notation != Notation::Json || is_nested
+    }
+
     /// Looks at a shape that a value, or a part of it, may have.
     ///
     /// # Errors
     /// It has something that cannot be written.
     pub(crate) fn check_notation(&mut self, term: TermId, shape: &Shape) -> Result<(), Error> {
-        let style = self.options.parameters.as_ref();
-        let is_nested = style.is_some_and(|style| style.nested.is_some());
-        if self.options.notation == Notation::Json && !is_nested {
+        if !self.is_written_otherwise() {
             return Ok(());
         }
+        let style = self.options.parameters.as_ref();
         let counts_items = shape.arrays.iter().any(|array| !array.is_plain());
         if counts_items && style.is_some_and(|style| style.after_end.is_some()) {
             let feature = "items that are counted, and not written as JSON";

@@ -21,6 +21,7 @@ use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{
     ANY, ArrayShape, NumberShape, Place, Refusal, Shape, ShapeId, TermId, TextId,
 };
+use crate::grammar::UNBOUNDED;
 
 /// Whether some value has a shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -224,8 +225,14 @@ impl Schemas {
                     self.reach.unique.push(array.clone());
                 }
                 for contains in &array.contains {
+                    // What cannot be written must be known now, so items that are not counted are
+                    // looked at too.
+                    let is_bounded = contains.max != UNBOUNDED && self.is_written_otherwise();
+                    let others =
+                        is_bounded.then(|| self.terms.not(self.sources.root(), contains.value));
                     for at in 0..=array.prefix.len() {
                         todo.push(self.terms.and2(array.item(at), contains.value));
+                        todo.extend(others.map(|it| self.terms.and2(array.item(at), it)));
                     }
                 }
             }
