@@ -23,7 +23,7 @@ const OTHERWISE: &[(&str, &str)] = &[
     ),
     ("llg-lark-f3079cc4", "separators that are regular expressions"),
     ("llg-lark-3f4b1675", "names come in their shortest spelling"),
-    ("llg-lark-bfd7e4fe", "names come in their shortest spelling"),
+    ("llg-lark-ffdbbd8d", "where every spelling is asked for, a constant has every one too"),
     ("llg-lark-e53514bf", "every legal spelling of a string is one"),
     ("llg-lark-978c4d7f", "every legal spelling of a string is one"),
     ("llg-lark-96e982d4", "json_allowed_escapes is refused by name"),

@@ -250,6 +250,9 @@ fn schemas_inside() {
     let compact =
         "start: %json {\"type\": \"array\", \"x-guidance\": {\"whitespace_flexible\": false}}";
     check_engine(compact, &["[1,[]]"], &["[1, 2]"]);
+    let names = "start: %json {\"properties\": {\"\u{e9}\": {\"type\": \"null\"}}, \"type\": \"object\", \
+                 \"x-guidance\": {\"json_allow_general_unicode_escapes\": true}}";
+    check_engine(names, &["{\"\\u00e9\":null}", "{\"\u{e9}\":null}"], &["{\"\\u00e9\":1}"]);
     check_error("start: %json {\"type\": 3}", 13, "in this schema at `/type`");
     check_error("start: %json {a}", 14, "");
     check_error("start: %json {\"x-guidance\": {\"foo\": 1}}", 13, "there is no option `foo`");

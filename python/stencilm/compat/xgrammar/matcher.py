@@ -184,9 +184,10 @@ class GrammarMatcher:
         """Tokens that spell what must come next, the longest ones first.
 
         A heuristic, as in XGrammar: tokens at the end are left out where a longer one could span
-        what comes next.
+        what comes next. None behind the end of the text.
         """
-        self._need_more("the tokens that come next")
+        if self._matcher.has_stopped():
+            return []
         info = self._info
         vocabulary = self._matcher.compiled.vocabulary
         forced = self._forced()

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Location};
 use crate::frontend::json_schema::{
-    self, Document, JsonSchemaOptions, Node as JsonNode, Unsupported, Whitespace,
+    self, Document, Escapes, JsonSchemaOptions, Node as JsonNode, Unsupported, Whitespace,
 };
 use crate::grammar::Grammar;
 use crate::limits::Budget;
@@ -68,9 +68,8 @@ fn options(text: &str) -> Result<JsonSchemaOptions, Error> {
             ("lenient" | "coerce_one_of", Some(true), _) => {
                 options.unsupported = Unsupported::Widen;
             }
-            // Every legal spelling of a string is one.
-            ("lenient" | "coerce_one_of", Some(false), _)
-            | ("json_allow_general_unicode_escapes", Some(true), _) => {}
+            ("json_allow_general_unicode_escapes", Some(true), _) => options.escapes = Escapes::Any,
+            ("lenient" | "coerce_one_of", Some(false), _) => {}
             ("json_allow_general_unicode_escapes", Some(false), _)
             | ("json_allowed_escapes" | "whitespace_pattern", ..) => {
                 return Err(refused(name));
