@@ -231,6 +231,69 @@ fn rules_with_numbers() {
     check(counted, &["xxx!", "!"], &["x!", "xxxx!"]);
 }
 
+/// A list with at most `most` of each letter, some of which end only at a certain count.
+fn counted(most: u64, end: &str) -> String {
+    format!(
+        "start: list::0\nlist::_: \"a\" list::incr([0:8]) %if lt([0:8], {most})\n\
+         | \"b\" list::incr([8:16]) %if lt([8:16], {most})\n\
+         | pair list::incr([16:24]) %if lt([16:24], {most})\n\
+         | dead::_ \"x\"\n | {end}\n\
+         pair: \"(\" pair? \")\"\ndead::_: \"d\" dead::_ | \"e\" dead::decr(_)"
+    )
+}
+
+#[test]
+fn of_many_numbers_only_those_that_come_up_are_rules() {
+    let end = "\"!\" %if ge([0:8], 2) | \"\" %if eq([8:16], 3)";
+    let texts = [
+        ("aa!", true),
+        ("a(())a()!", true),
+        ("bbb", true),
+        ("babab", true),
+        ("bbba", true),
+        ("a!", false),
+        ("", false),
+        ("bb", false),
+        ("bbbb", false),
+        ("dx", false),
+        ("aae", false),
+        ("(a)aa!", false),
+    ];
+    for most in [5, 9, 40, 250] {
+        let grammar = counted(most, end);
+        let engine = Engine::new(&grammar, Meaning::Cfg).expect(&grammar);
+        for (text, expected) in texts {
+            assert_eq!(engine.accepts(text), expected, "{most}: {text:?}");
+        }
+        let long = |count: u64| "a".repeat(usize::try_from(count).expect("few")) + "!";
+        assert!(engine.accepts(&long(most)));
+        assert!(!engine.accepts(&long(most + 1)));
+    }
+    let ignoring = counted(100, end) + "\n%ignore \" \"";
+    check_engine(&ignoring, &[" a  a ! ", "b b b "], &["a !", "d"]);
+    // Seven counters have 50^7 numbers.
+    let letters = ["a", "b", "c", "d", "e", "f", "g"];
+    let alternatives: Vec<String> = letters
+        .iter()
+        .enumerate()
+        .map(|(at, letter)| {
+            let bits = format!("[{}:{}]", 8 * at, 8 * at + 8);
+            format!("\"{letter}\" list::incr({bits}) %if lt({bits}, 50)")
+        })
+        .collect();
+    let seven = format!("start: list::0\nlist::_: {} | \"X\"", alternatives.join(" | "));
+    let all = letters.join("").repeat(50);
+    check_engine(&seven, &[&format!("{all}X"), "X"], &[&all, &format!("{all}aX")]);
+    // A start without texts, one that has none but the empty one, and what calls itself first.
+    let never = "start: \"s\" a::0 | \"t\"\na::_: \"x\" a::incr(_) %if lt(_, 5000)";
+    check_engine(never, &["t"], &["s", "sx"]);
+    let empty =
+        "start: \"s\" a::0 \"u\"\na::_: \"x\" a::incr(_) %if lt(_, 5000) | \"\" %if is_zeros(_)";
+    check_engine(empty, &["su"], &["s", "sxu"]);
+    let left = "start: a::2000\na::_: a::decr(_) \"x\" %if gt(_, 0) | \"y\" %if is_zeros(_)";
+    check_engine(left, &[&format!("y{}", "x".repeat(2000))], &["y", "yx"]);
+}
+
 #[test]
 fn grammars_inside() {
     check(
@@ -339,7 +402,9 @@ fn hostile_grammars_are_errors_or_cheap() {
             (format!("start: r0\n{}\nr20000: \"b\"", many.join("\n")), ""),
             (format!("start: T0\n{}\nT2000: \"b\"", terminals.join("\n")), ""),
             ("start: a{b}\na{x}: a{a{x}} | \"a\"\nb: \"b\"".to_owned(), "rules"),
-            ("start: r::0\nr::_: \"a\" r::incr(_) | \"b\"".to_owned(), "rules"),
+            ("start: r::0\nr::_: \"a\" r::incr(_) | \"b\"".to_owned(), ""),
+            ("start: r::0\nr::_: \"a\" r::incr(_) | \"b\" r::set_bit(60)".to_owned(), "rules"),
+            ("start: r::0\nr::_: r::incr(_) \"a\" | \"b\"".to_owned(), "rules"),
             ("start: \"a\"~0..2000000000".to_owned(), ""),
             ("start: \"a\"~0..99999999999999999999".to_owned(), "repeat"),
             (format!("start: %regex {{\"substring_chars\": \"{}\"}}", "abcab".repeat(5_000)), ""),

@@ -100,7 +100,7 @@ impl Bare {
                     }
                     found = Some(scope);
                 }
-                Part::Inner { .. } => return Ok(None),
+                Part::Inner { .. } | Part::Supplied(_) => return Ok(None),
                 Part::Rule(rule) => todo.push(rules.list[*rule].body),
                 part => todo.extend(self.last_parts(part)),
             }
@@ -117,7 +117,9 @@ impl Bare {
             }
             Part::Choice(ids) => ids.to_vec(),
             Part::Repeat(id, ..) => vec![*id],
-            Part::Terminal(_) | Part::Rule(_) | Part::Inner { .. } => Vec::new(),
+            Part::Terminal(_) | Part::Rule(_) | Part::Inner { .. } | Part::Supplied(_) => {
+                Vec::new()
+            }
         }
     }
 
@@ -164,7 +166,9 @@ impl Bare {
                 let last = bare.get(id).copied().unwrap_or_else(|| exprs.nothing());
                 exprs.seq2(before, last)
             }
-            Part::Repeat(..) | Part::Terminal(_) | Part::Inner { .. } => exprs.nothing(),
+            Part::Repeat(..) | Part::Terminal(_) | Part::Inner { .. } | Part::Supplied(_) => {
+                exprs.nothing()
+            }
         }
     }
 }
@@ -177,7 +181,7 @@ fn may_be_none(rules: &Rules, budget: &mut Budget) -> Result<Vec<bool>, Error> {
         for (id, part) in rules.parts.iter().enumerate() {
             budget.tick()?;
             let is_none = match part {
-                Part::Terminal(_) | Part::Inner { .. } => false,
+                Part::Terminal(_) | Part::Inner { .. } | Part::Supplied(_) => false,
                 Part::Rule(rule) => found[rules.list[*rule].body],
                 Part::Seq(ids) => ids.iter().all(|&id| found[id]),
                 Part::Choice(ids) => ids.iter().any(|&id| found[id]),

@@ -3,16 +3,20 @@
 //! Ignored texts may come after each terminal, and before the first.
 
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 use crate::error::Error;
 use crate::frontend::lark::bare::Bare;
-use crate::frontend::lark::names::Names;
+use crate::frontend::lark::names::{DefinitionId, Names};
+use crate::frontend::lark::numbered::{Body, NumberedRules, Piece};
+use crate::frontend::lark::numbered_plan::Plan;
 use crate::frontend::lark::rules::{Part, PartId, RulePlace, Rules, Source, Terminal};
 use crate::frontend::lark::schemas;
 use crate::frontend::lark::terminals::Terminals;
-use crate::frontend::lark::tree::{ScopeId, Tree};
-use crate::grammar::{Expr, ExprId, RuleId, RuleSet, UNBOUNDED};
+use crate::frontend::lark::tree::{Argument, Name, Node, NodeId, ScopeId, Tree};
+use crate::grammar::{Expr, ExprId, Exprs, Grammar, Imported, RuleId, RuleSet, UNBOUNDED};
 use crate::limits::Budget;
+use crate::residual::emptiness::without_empty_parts;
 
 /// Makes expressions of rules.
 pub(crate) fn lower(
@@ -91,6 +95,7 @@ impl Lowering<'_> {
                 self.terminals.set.exprs.seq2(texts, ignored)
             }
             Part::Rule(rule) => self.called(*rule, budget)?,
+            Part::Supplied(id) => self.terminal(&self.rules.terminals[*id], budget)?,
             Part::Inner { inner, outer, rule } => {
                 let before = self.before(*inner, budget)?;
                 let after = self.ignored(*outer, budget)?;
@@ -152,12 +157,84 @@ impl Lowering<'_> {
                 self.terminals.set.supply(&grammar)
             }
             Source::Special(name) => Ok(self.terminals.set.exprs.token(name)),
+            Source::Numbered(definition, number) => self.numbered(*definition, *number, budget),
             Source::Named(_)
             | Source::Lazy(_)
             | Source::Literal(..)
             | Source::Pattern(..)
             | Source::Node(_) => unreachable!("these have texts of their own"),
         }
+    }
+
+    /// The texts of a rule with a number.
+    fn numbered(
+        &mut self,
+        definition: DefinitionId,
+        number: u64,
+        budget: &mut Budget,
+    ) -> Result<ExprId, Error> {
+        let Some(plan) = Plan::find(self.tree, self.names, definition, budget)? else {
+            unreachable!("only what has a plan is made later");
+        };
+        let mut exprs = Exprs::default();
+        let mut imported = Imported::default();
+        let mut bodies = Vec::with_capacity(plan.definitions.len());
+        for (at, &id) in plan.definitions.iter().enumerate() {
+            let of = |parts: &[NodeId]| parts.iter().map(|&it| plan.place(at, it)).collect();
+            let called = |name: &Name| {
+                let place = self.names.find(name).and_then(|id| plan.definition(id));
+                place.and_then(|place| u32::try_from(place).ok()).unwrap_or(0)
+            };
+            let it = &self.names.definitions[id];
+            let (scope, name) = (it.name.scope, it.name.text.clone());
+            let mut pieces = Vec::with_capacity(plan.nodes[at].len());
+            for &node in &plan.nodes[at] {
+                pieces.push(match &self.tree.nodes[node] {
+                    Node::Numbered(name, argument) => Piece::Call(called(name), *argument),
+                    Node::Name(name) if !name.is_terminal() => {
+                        Piece::Call(called(name), Argument::Number(0))
+                    }
+                    Node::Seq(parts) => Piece::Seq(of(parts)),
+                    Node::Choice(parts) => Piece::Choice(of(parts)),
+                    Node::Repeat(part, min, max) => {
+                        Piece::Repeat(plan.place(at, *part), *min, *max)
+                    }
+                    Node::If(part, condition) => {
+                        Piece::If(plan.place(at, *part), condition.clone())
+                    }
+                    _ => {
+                        let texts = self.terminal_of(node, scope, budget)?;
+                        let texts = exprs.import(&self.terminals.set.exprs, texts, &mut imported);
+                        Piece::Texts(without_empty_parts(&mut exprs, texts, budget)?)
+                    }
+                });
+            }
+            bodies.push(Body { name, is_numbered: it.is_numbered, pieces });
+        }
+        let rules = NumberedRules::new(exprs, bodies, plan, number, budget.limits);
+        if !rules.has_text()? {
+            return Ok(self.terminals.set.exprs.nothing());
+        }
+        let start = RuleId(0);
+        self.terminals.set.supply(&Grammar { rules: Arc::new(rules), start })
+    }
+
+    /// A piece that is a terminal, and what may come after it.
+    fn terminal_of(
+        &mut self,
+        node: NodeId,
+        scope: ScopeId,
+        budget: &mut Budget,
+    ) -> Result<ExprId, Error> {
+        let texts = match &self.tree.nodes[node] {
+            Node::Literal(text, _) if text.is_empty() => {
+                return Ok(self.terminals.set.exprs.empty());
+            }
+            Node::Special(name) => self.terminals.set.exprs.token(name),
+            _ => self.terminals.regular(node, budget)?,
+        };
+        let ignored = self.ignored(scope, budget)?;
+        Ok(self.terminals.set.exprs.seq2(texts, ignored))
     }
 
     /// What may come before the first terminal of a text.

@@ -16,6 +16,8 @@ mod extensions;
 mod library;
 mod literals;
 mod names;
+mod numbered;
+mod numbered_plan;
 mod parser;
 mod rules;
 mod schemas;
@@ -70,7 +72,7 @@ pub fn parse(
     let main = parser::parse(text, &mut tree, budget)?;
     let names = Names::collect(&mut tree, budget)?;
     let start = names.start(&tree, main, start)?;
-    let rules = rules::rules(&tree, &names, start, budget)?;
+    let rules = rules::rules(&tree, &names, start, meaning, budget)?;
     match meaning {
         Meaning::Cfg => cfg::lower(text, &tree, &names, &rules, main, budget),
         Meaning::Contextual => contextual::lower(&tree, &names, &rules, main, budget),

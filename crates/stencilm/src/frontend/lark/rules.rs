@@ -4,10 +4,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 use crate::error::{Error, Location};
+use crate::frontend::lark::Meaning;
 use crate::frontend::lark::names::{DefinitionId, Names};
+use crate::frontend::lark::numbered_plan::Plan;
 use crate::frontend::lark::tree::{Name, Node, NodeId, ScopeId, Tree};
 use crate::grammar::Mark;
 use crate::limits::Budget;
+
+/// Of more rules with a number only those are made that are called.
+const MOST_NUMBERS: usize = 1_000;
 
 /// A place in [`Rules::parts`].
 pub(crate) type PartId = usize;
@@ -25,6 +30,8 @@ pub(crate) enum Part {
     Terminal(TerminalId),
     /// A rule.
     Rule(RulePlace),
+    /// Rules that are made when they are called.
+    Supplied(TerminalId),
     /// A whole text of the grammar `inner`, inside of the grammar `outer`.
     Inner { inner: ScopeId, outer: ScopeId, rule: RulePlace },
     /// One after the other.
@@ -52,6 +59,8 @@ pub(crate) enum Source {
     Special(Box<str>),
     /// A JSON Schema, as a place in the text.
     Schema(Range<usize>),
+    /// A rule with a number, and what it leads to.
+    Numbered(DefinitionId, u64),
 }
 
 /// A terminal of one text.
@@ -114,11 +123,56 @@ pub(crate) fn rules(
     tree: &Tree,
     names: &Names,
     start: DefinitionId,
+    meaning: Meaning,
     budget: &mut Budget,
 ) -> Result<Rules, Error> {
+    let mut later = FxHashSet::default();
+    if meaning == Meaning::Cfg {
+        let most = budget.limits.rules.min(MOST_NUMBERS);
+        match made(tree, names, start, &later, most, budget)? {
+            Some(rules) => return Ok(rules),
+            None => later = made_later(tree, names, budget)?,
+        }
+    }
+    let most = budget.limits.rules;
+    let all = made(tree, names, start, &later, most, budget)?;
+    all.ok_or_else(|| Error::limit("rules", most))
+}
+
+/// The definitions with a number whose rules can be made when they are called.
+fn made_later(
+    tree: &Tree,
+    names: &Names,
+    budget: &mut Budget,
+) -> Result<FxHashSet<DefinitionId>, Error> {
+    let mut later = FxHashSet::default();
+    // Where rules have marks, what they take ends with a terminal, which must be known.
+    if names.definitions.iter().any(|it| !it.attributes.mark.is_empty()) {
+        return Ok(later);
+    }
+    for (id, definition) in names.definitions.iter().enumerate() {
+        if definition.is_numbered && Plan::find(tree, names, id, budget)?.is_some() {
+            later.insert(id);
+        }
+    }
+    Ok(later)
+}
+
+/// The rules; none if they have more than `most` numbers. Those of the definitions in `later` are
+/// not made.
+fn made(
+    tree: &Tree,
+    names: &Names,
+    start: DefinitionId,
+    later: &FxHashSet<DefinitionId>,
+    most: usize,
+    budget: &mut Budget,
+) -> Result<Option<Rules>, Error> {
     let mut maker = Maker {
         tree,
         names,
+        later,
+        numbers: 0,
         parts: Vec::new(),
         part_ids: FxHashMap::default(),
         keys: Vec::new(),
@@ -131,18 +185,24 @@ pub(crate) fn rules(
     let start = maker.rule(start)?;
     let mut made = Vec::new();
     while let Some(key) = maker.keys.get(made.len()).cloned() {
+        if maker.numbers > most {
+            return Ok(None);
+        }
         let body = maker.body(&key)?;
         let definition = &names.definitions[key.definition];
         let (priority, mark) = (definition.priority, definition.attributes.mark.clone());
         made.push(Rule { name: maker.name(&key), priority, body, mark });
     }
-    Ok(Rules { parts: maker.parts, list: made, terminals: maker.terminals, start })
+    Ok(Some(Rules { parts: maker.parts, list: made, terminals: maker.terminals, start }))
 }
 
 #[derive(Debug)]
 struct Maker<'a> {
     tree: &'a Tree,
     names: &'a Names,
+    later: &'a FxHashSet<DefinitionId>,
+    /// How many rules have a number.
+    numbers: usize,
     parts: Vec<Part>,
     part_ids: FxHashMap<Part, PartId>,
     keys: Vec<Key>,
@@ -171,6 +231,7 @@ impl Maker<'_> {
             return Err(Error::limit("rules", allowed));
         }
         self.budget.tick()?;
+        self.numbers += usize::from(self.names.definitions[key.definition].is_numbered);
         self.keys.push(key.clone());
         self.rules.insert(key, self.keys.len() - 1);
         Ok(self.keys.len() - 1)
@@ -183,13 +244,17 @@ impl Maker<'_> {
     }
 
     fn terminal(&mut self, source: Source, scope: ScopeId, offset: usize) -> PartId {
+        let id = self.terminal_id(source, scope, offset);
+        self.part(Part::Terminal(id))
+    }
+
+    fn terminal_id(&mut self, source: Source, scope: ScopeId, offset: usize) -> TerminalId {
         let key = (source, scope);
-        let id = self.terminal_ids.get(&key).copied().unwrap_or_else(|| {
+        self.terminal_ids.get(&key).copied().unwrap_or_else(|| {
             self.terminals.push(Terminal { source: key.0.clone(), scope, offset });
             self.terminal_ids.insert(key, self.terminals.len() - 1);
             self.terminals.len() - 1
-        });
-        self.part(Part::Terminal(id))
+        })
     }
 
     /// The body of a rule, its parts first.
@@ -256,6 +321,11 @@ impl Maker<'_> {
             Node::Numbered(name, argument) => {
                 let definition = self.known(name, offset)?;
                 let number = argument.of(key.number);
+                if self.later.contains(&definition) {
+                    let source = Source::Numbered(definition, number);
+                    let terminal = self.terminal_id(source, scope, offset);
+                    return Ok(Bound::Part(self.part(Part::Supplied(terminal))));
+                }
                 let arguments = Box::default();
                 let rule = self.rule(Key { definition, arguments, number })?;
                 self.part(Part::Rule(rule))

@@ -67,7 +67,7 @@ impl<'a> Terminals<'a> {
                 literals::pattern(text, flags, offset, &mut self.set.exprs, budget)
             }
             Source::Node(node) => self.node(*node, budget),
-            Source::Special(_) | Source::Schema(_) => return Ok(None),
+            Source::Special(_) | Source::Schema(_) | Source::Numbered(..) => return Ok(None),
         }
         .map(Some)
     }
@@ -123,6 +123,11 @@ impl<'a> Terminals<'a> {
     /// The texts of a piece in which no rule is called.
     pub(crate) fn node(&mut self, root: NodeId, budget: &mut Budget) -> Result<ExprId, Error> {
         self.piece((root, false), budget)
+    }
+
+    /// The same where rules have no place.
+    pub(crate) fn regular(&mut self, root: NodeId, budget: &mut Budget) -> Result<ExprId, Error> {
+        self.piece((root, true), budget)
     }
 
     fn piece(&mut self, root: Piece, budget: &mut Budget) -> Result<ExprId, Error> {

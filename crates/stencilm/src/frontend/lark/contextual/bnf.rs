@@ -109,7 +109,7 @@ impl Maker<'_> {
         let found = match part {
             Part::Terminal(terminal) => vec![vec![Symbol::Terminal(lexeme[*terminal])]],
             Part::Rule(rule) => vec![vec![Symbol::Rule(*rule)]],
-            Part::Inner { .. } => {
+            Part::Inner { .. } | Part::Supplied(_) => {
                 let feature = "`%lark` in the contextual meaning";
                 return Err(Error::unsupported(feature, Location::Whole));
             }

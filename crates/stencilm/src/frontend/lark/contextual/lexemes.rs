@@ -142,6 +142,7 @@ fn refused(source: &Source) -> Option<&'static str> {
         Source::Lazy(_) => Some("a lazy rule in the contextual meaning"),
         Source::Special(_) => Some("a special token in the contextual meaning"),
         Source::Schema(_) => Some("`%json` in the contextual meaning"),
+        Source::Numbered(..) => Some("a rule that is made later in the contextual meaning"),
     }
 }
 
@@ -167,7 +168,11 @@ impl Maker<'_> {
             }
             Source::Pattern(text, flags) => Some(Pattern::Regex(text.clone(), flags.clone())),
             Source::Node(node) => pattern(self.tree, *node),
-            Source::Named(_) | Source::Lazy(_) | Source::Special(_) | Source::Schema(_) => None,
+            Source::Named(_)
+            | Source::Lazy(_)
+            | Source::Special(_)
+            | Source::Schema(_)
+            | Source::Numbered(..) => None,
         };
         let known = pattern.as_ref().and_then(|it| self.named.get(it));
         let source = known.unwrap_or(source).clone();
@@ -196,7 +201,7 @@ impl Maker<'_> {
             }
             Source::Pattern(text, flags) => (None, 0, programmer.pattern(text, flags, offset)?),
             Source::Node(node) => (None, 0, programmer.node(*node)?),
-            Source::Lazy(_) | Source::Special(_) | Source::Schema(_) => {
+            Source::Lazy(_) | Source::Special(_) | Source::Schema(_) | Source::Numbered(..) => {
                 unreachable!("these were refused")
             }
         };
@@ -233,9 +238,11 @@ impl Maker<'_> {
             Source::Literal(text, ignores_case) => return Some((text.clone(), *ignores_case)),
             Source::Named(id) => self.names.definitions[*id].body?,
             Source::Node(node) => *node,
-            Source::Pattern(..) | Source::Lazy(_) | Source::Special(_) | Source::Schema(_) => {
-                return None;
-            }
+            Source::Pattern(..)
+            | Source::Lazy(_)
+            | Source::Special(_)
+            | Source::Schema(_)
+            | Source::Numbered(..) => return None,
         };
         match meant(self.tree, self.names, node)? {
             Pattern::Literal(text, ignores_case) => Some((text, ignores_case)),
