@@ -137,6 +137,17 @@ fn names_decide_where_lengths_do_not() {
     // Rules that nothing calls count too, and so do names that are taken.
     check("other: \"a\"\nstart: \"a\"i | \"a\" \"b\"", &["ab", "A"], &["a"]);
     check("start: \"a\"i | \"a\" \"b\" | A\nA: \"z\"", &["a", "A", "z"], &["ab"]);
+    // The same for what a regular expression matches too.
+    check(
+        "start: \"if\"i \"!\" | \"if\" \"?\" | NAME\nNAME: /[a-z]+/i",
+        &["if!", "IF!", "ifs"],
+        &["if?", "if"],
+    );
+    check(
+        "start: (\"if\") \"!\" | \"if\"i \"?\" | NAME\nNAME: /[a-z]+/i",
+        &["if!", "iF?"],
+        &["if?"],
+    );
     // A terminal that is another name for a range is that range.
     check("start: \"a\"..\"c\" | X \"!\"\nX: Y\nY: \"a\"..\"c\"", &["b!"], &["a", "d"]);
 }

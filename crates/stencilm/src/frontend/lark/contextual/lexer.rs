@@ -127,10 +127,16 @@ impl<'a> Lexer<'a> {
                     continue;
                 }
                 let (own, word) = (self.texts[tried], self.texts[terminal]);
-                match &self.lexemes[terminal].literal {
-                    Some((_, true)) => self.following.exprs().and(&[own, word]),
+                // Of literals that are equal but for their case the first one is meant.
+                let words = words.into_iter().flatten().take_while(|&&it| it != terminal);
+                let before: Vec<ExprId> = words.map(|&it| self.texts[it]).collect();
+                let exprs = self.following.exprs();
+                let word = match &self.lexemes[terminal].literal {
+                    Some((_, true)) => exprs.and(&[own, word]),
                     _ => word,
-                }
+                };
+                let before = exprs.choice_of_many(&before);
+                exprs.minus(word, before)
             };
             let bytes = self.first_bytes[tried];
             let mut killers = pending.clone();
