@@ -190,6 +190,23 @@ fn lazy_rules_end_as_soon_as_they_can() {
 }
 
 #[test]
+fn rules_may_be_bounded() {
+    check(
+        "start: a \"b\"\na[max_chars=3]: /[é-]/+ \"!\"?",
+        &["éb", "éé!b", "---b"],
+        &["ééé!b", "----b", "b"],
+    );
+    check(
+        "start: a+\na[suffix=\".\", max_chars=3]: /[a-z]*/\n%ignore \" \"",
+        &["ab.", "ab. . "],
+        &["abc.", "a b."],
+    );
+    check_error("start: a\na[max_chars=3]: \"x\"+\n%ignore \" \"", 9, "several terminals");
+    check_error("start: a\na[max_chars=3]: b\nb: \"x\"", 25, "the rule `b` inside");
+    check_error("start: a\na[max_chars=x]: \"x\"", 21, "a number");
+}
+
+#[test]
 fn runs_of_pieces() {
     let words = r#"start: "<" %regex {"substring_words": "one two, one three"} ">""#;
     check(words, &["<>", "<two, one>", "< three>"], &["<wo>", "<one,>", "<one one>"]);

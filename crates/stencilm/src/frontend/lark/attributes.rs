@@ -5,6 +5,7 @@ use crate::frontend::lark::parser::Parser;
 use crate::frontend::lark::text::TokenKind;
 use crate::frontend::lark::tree::{Attributes, Name, Node, NodeId};
 use crate::frontend::marks;
+use crate::grammar::UNBOUNDED;
 
 impl Parser<'_> {
     /// The attributes of the rule `of`, `[` of which comes next.
@@ -69,6 +70,12 @@ impl Parser<'_> {
                 })?;
                 mark.max_tokens = Some(marks::max_tokens(most, offset)?);
             }
+            "max_chars" => {
+                let most = self.decimal(key)?;
+                let most = most.parse().ok().filter(|&most: &u32| most < UNBOUNDED);
+                let error = || Error::syntax("`max_chars` needs a number", offset);
+                attributes.max_chars = Some(most.ok_or_else(error)?);
+            }
             "temperature" => {
                 mark.temperature = Some(marks::temperature(self.decimal(key)?, offset)?);
             }
@@ -80,8 +87,8 @@ impl Parser<'_> {
             }
             _ => {
                 let message = format!(
-                    "there is no attribute `{key}`; there are `lazy`, `stop`, `suffix`, `capture`, \
-                     `max_tokens` and `temperature`"
+                    "there is no attribute `{key}`; there are `lazy`, `stop`, `suffix`, `max_chars`, \
+                     `capture`, `max_tokens` and `temperature`"
                 );
                 return Err(Error::syntax(message, offset));
             }

@@ -52,8 +52,7 @@ impl Plan {
             let it = &names.definitions[definition];
             let attributes = &it.attributes;
             let is_plain = it.parameters.is_empty()
-                && !attributes.is_lazy
-                && attributes.end.is_none()
+                && !attributes.change_texts()
                 && attributes.mark.is_empty();
             let (Some(body), true) = (it.body, is_plain) else {
                 return Ok(None);

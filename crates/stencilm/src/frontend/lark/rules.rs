@@ -47,7 +47,7 @@ pub(crate) enum Part {
 pub(crate) enum Source {
     /// A named one.
     Named(DefinitionId),
-    /// A rule that ends as soon as it can.
+    /// A rule that ends as soon as it can, or whose texts are bounded.
     Lazy(DefinitionId),
     /// A literal in a rule; whether either case matches.
     Literal(Box<str>, bool),
@@ -261,11 +261,10 @@ impl Maker<'_> {
     fn body(&mut self, key: &Key) -> Result<PartId, Error> {
         let definition = &self.names.definitions[key.definition];
         let scope = definition.name.scope;
-        let is_lazy = definition.attributes.is_lazy || definition.attributes.end.is_some();
         if definition.name.is_terminal() {
             return Ok(self.terminal(Source::Named(key.definition), scope, definition.offset));
         }
-        if is_lazy {
+        if definition.attributes.change_texts() {
             return Ok(self.terminal(Source::Lazy(key.definition), scope, definition.offset));
         }
         let Some(body) = definition.body else {

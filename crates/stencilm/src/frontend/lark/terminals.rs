@@ -80,14 +80,32 @@ impl<'a> Terminals<'a> {
         }
     }
 
-    /// The texts of a rule that ends as soon as it can.
+    /// The texts of a rule that ends as soon as it can, or whose texts are bounded.
     fn lazy(&mut self, definition: &Definition, budget: &mut Budget) -> Result<ExprId, Error> {
+        let texts = self.ending_soon(definition, budget)?;
+        let Some(most) = definition.attributes.max_chars else {
+            return Ok(texts);
+        };
+        let one = self.set.exprs.chars(&CharSet::any(), Spelling::Text);
+        let few = self.set.exprs.repeat(one, 0, most);
+        Ok(self.set.exprs.and(&[texts, few]))
+    }
+
+    fn ending_soon(
+        &mut self,
+        definition: &Definition,
+        budget: &mut Budget,
+    ) -> Result<ExprId, Error> {
         let Some(body) = definition.body else {
             return Err(declared(definition));
         };
+        let attributes = &definition.attributes;
+        if !attributes.is_lazy && attributes.end.is_none() {
+            self.check_bounded(definition, body)?;
+        }
         let texts = self.piece((body, true), budget)?;
-        let Some(end) = definition.attributes.end else {
-            return Ok(self.shortest(texts));
+        let Some(end) = attributes.end else {
+            return Ok(if attributes.is_lazy { self.shortest(texts) } else { texts });
         };
         if matches!(&self.tree.nodes[end], Node::Literal(text, _) if text.is_empty()) {
             return Ok(texts);
@@ -110,6 +128,27 @@ impl<'a> Terminals<'a> {
         let any = self.set.exprs.any_text(Spelling::Text);
         let stopped = self.set.exprs.seq(&[texts, ending, any]);
         Ok(self.set.exprs.minus(texts, stopped))
+    }
+
+    /// A rule of several terminals has ignored texts between them, which no terminal has.
+    fn check_bounded(&self, definition: &Definition, body: NodeId) -> Result<(), Error> {
+        if !self.names.ignored.contains_key(&definition.name.scope) {
+            return Ok(());
+        }
+        let mut todo = vec![body];
+        while let Some(node) = todo.pop() {
+            match &self.tree.nodes[node] {
+                Node::Choice(parts) => todo.extend(parts.iter()),
+                Node::Seq(parts) if parts.is_empty() => {}
+                Node::Seq(_) | Node::Repeat(..) => {
+                    let feature =
+                        "`max_chars` of several terminals with ignored texts between them";
+                    return Err(Error::unsupported(feature, Location::Offset(definition.offset)));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The texts that have no other one at their beginning.
@@ -172,18 +211,20 @@ impl<'a> Terminals<'a> {
                         None => Err(declared(it)),
                     },
                     _ => {
-                        let feature =
-                            format!("the rule `{}` inside `&`, `~` or a lazy rule", name.text);
+                        let feature = format!(
+                            "the rule `{}` inside `&`, `~`, or a rule that is lazy or has `max_chars`",
+                            name.text
+                        );
                         Err(Error::unsupported(feature, Location::Offset(offset)))
                     }
                 }
             }
             Node::Template(..) | Node::Numbered(..) | Node::If(..) => Err(Error::unsupported(
-                "a template or a rule with a number inside `&`, `~` or a lazy rule",
+                "a template or a rule with a number inside `&`, `~`, or a rule that is lazy or has `max_chars`",
                 Location::Offset(offset),
             )),
             Node::Special(_) | Node::Schema(_) | Node::Inner(_) => Err(Error::unsupported(
-                "a special token, `%json` or `%lark` inside `&`, `~` or a lazy rule",
+                "a special token, `%json` or `%lark` inside `&`, `~`, or a rule that is lazy or has `max_chars`",
                 Location::Offset(offset),
             )),
             node => {

@@ -128,8 +128,17 @@ pub(crate) struct Attributes {
     pub(crate) end: Option<NodeId>,
     /// Whether what ends the rule does not belong to its text.
     pub(crate) hides_end: bool,
+    /// How many characters its texts have at most.
+    pub(crate) max_chars: Option<u32>,
     /// What it asks for beside its texts.
     pub(crate) mark: Mark,
+}
+
+impl Attributes {
+    /// Whether they say something about the texts of the rule, which then is like a terminal.
+    pub(crate) fn change_texts(&self) -> bool {
+        self.is_lazy || self.end.is_some() || self.max_chars.is_some()
+    }
 }
 
 /// A rule, a terminal or a template.
