@@ -533,3 +533,18 @@ def test_the_newer_models_write_so(model: str, reasoning: Any) -> None:
             assert xgr.testing._is_grammar_accept_string(grammar, thought + text) == expected
         if reasoning == "enabled":
             assert not xgr.testing._is_grammar_accept_string(grammar, now)
+
+
+def test_a_lark_text_begins_with_a_terminal() -> None:
+    """As XGrammar 0.2.9 answers."""
+    ignoring = 'start: "a"\n%ignore " "'
+    option = '%grammar_options {"allow_initial_skip": true}\n'
+    for text, given, expected in [
+        (ignoring, "a ", True),
+        (ignoring, " a", False),
+        (option + ignoring, " a", True),
+        ('start: a\na[max_chars=2]: /x+/', "xx", True),
+        ('start: a\na[max_chars=2]: /x+/', "xxx", False),
+    ]:
+        grammar = xgr.Grammar.from_lark(text)
+        assert xgr.testing._is_grammar_accept_string(grammar, given) == expected, (text, given)

@@ -325,6 +325,10 @@ fn grammars_in_both_languages() {
     let lark = r#"{"type":"grammar","syntax":"lark","grammar":"start: \"a\"~2 | B\nB: /b+/"}"#;
     let grammar = format(lark).expect("a grammar");
     assert!(accepts(&grammar, "aa") && accepts(&grammar, "bbb") && !accepts(&grammar, "a"));
+    // XGrammar ignores nothing before the first terminal.
+    let spaced = r#"{"type":"grammar","syntax":"lark","grammar":"start: \"a\"\n%ignore \" \""}"#;
+    let grammar = format(spaced).expect("a grammar");
+    assert!(accepts(&grammar, "a ") && !accepts(&grammar, " a"));
 }
 
 #[test]

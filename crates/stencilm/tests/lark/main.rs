@@ -108,8 +108,11 @@ fn ignored_texts_come_between_terminals() {
     check(
         "%llguidance {\"ignore_once\": true}\nstart: \"a\" \"b\"\n%ignore \" \"",
         &["a b"],
-        &["a  b"],
+        &["a  b", " ab"],
     );
+    check("%grammar_options {}\nstart: \"a\"\n%ignore \" \"", &["a "], &[" a"]);
+    let options = "{\"allow_initial_skip\": true}\n%llguidance {}";
+    check(&format!("start: \"a\"\n%ignore \" \"\n%grammar_options {options}"), &[" a"], &["b"]);
     check(
         "%llguidance {\"allow_initial_skip\": false}\nstart: \"a\" \"b\"\n%ignore \" \"",
         &["a b "],

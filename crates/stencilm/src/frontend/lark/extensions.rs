@@ -21,7 +21,7 @@ const COMPARISONS: &[(&str, Comparison)] = &[
 ];
 
 impl Parser<'_> {
-    /// `%llguidance {…}`.
+    /// `%llguidance {…}`, or `%grammar_options {…}`, which is XGrammar's.
     pub(crate) fn options(&mut self) -> Result<(), Error> {
         self.next();
         let (document, offset) = self.json()?;
@@ -55,6 +55,8 @@ impl Parser<'_> {
                 }
             }
         }
+        // In both dialects a text begins with a terminal.
+        self.tree.scopes[self.scope].ignores_at_first.get_or_insert(false);
         Ok(())
     }
 

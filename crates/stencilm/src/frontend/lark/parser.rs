@@ -133,11 +133,11 @@ impl<'a> Parser<'a> {
                     self.next();
                     Statement::Define(self.definition()?, Mode::Extend)
                 }
-                "%llguidance" => return self.options(),
+                "%llguidance" | "%grammar_options" => return self.options(),
                 other => {
                     let message = format!(
                         "`{other}` is no statement; there are `%ignore`, `%import`, `%declare`, \
-                         `%override`, `%extend` and `%llguidance`"
+                         `%override`, `%extend`, `%llguidance` and `%grammar_options`"
                     );
                     return Err(Error::syntax(message, offset));
                 }

@@ -46,7 +46,7 @@ pub(crate) enum TokenKind {
 }
 
 /// Directives that a JSON text follows.
-const BEFORE_JSON: &[&str] = &["%json", "%regex", "%llguidance"];
+const BEFORE_JSON: &[&str] = &["%json", "%regex", "%llguidance", "%grammar_options"];
 
 /// The tokens of `source`; the last is an end.
 pub(crate) fn tokens(source: &str, budget: &mut Budget) -> Result<Vec<Token>, Error> {
