@@ -365,6 +365,20 @@ fn marks_nest() {
     }
 }
 
+/// As XGrammar reads it.
+#[test]
+fn the_outermost_type_may_be_left_out() {
+    let read = |tag: &str| {
+        stencilm::from_structural_tag(tag, &JsonSchemaOptions::default(), &mut Budget::default())
+    };
+    let grammar = read(r#"{"format":{"type":"const_string","value":"a"}}"#).expect("a tag");
+    assert!(accepts(&grammar, "a") && !accepts(&grammar, "b"));
+    for wrong in [r#"{"type":"tag","format":{"value":"a"}}"#, r#"{"type":null,"format":{}}"#, "{}"]
+    {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+}
+
 #[test]
 fn mistakes_have_a_place() {
     for (format_text, pointer) in [

@@ -124,7 +124,7 @@ impl<'a> Lowering<'a> {
 
     fn whole(&mut self) -> Result<ExprId, Error> {
         let fields = Fields::of(self.document, self.document.root())?;
-        if fields.text("type")? != "structural_tag" {
+        if fields.find("type").is_some() && fields.text("type")? != "structural_tag" {
             return Err(fields.wrong("its type is `structural_tag`"));
         }
         fields.only("structural_tag", &["type", "format"])?;
