@@ -423,8 +423,28 @@ fn hostile_grammars_are_errors_or_cheap() {
             (format!("start: T0\n{}\nT2000: \"b\"", terminals.join("\n")), ""),
             ("start: a{b}\na{x}: a{a{x}} | \"a\"\nb: \"b\"".to_owned(), "rules"),
             ("start: r::0\nr::_: \"a\" r::incr(_) | \"b\"".to_owned(), ""),
-            ("start: r::0\nr::_: \"a\" r::incr(_) | \"b\" r::set_bit(60)".to_owned(), "rules"),
+            (
+                "start: r::0\nr::_: \"a\" r::incr(_) | \"b\" r::set_bit(60)".to_owned(),
+                "expressions",
+            ),
             ("start: r::0\nr::_: r::incr(_) \"a\" | \"b\"".to_owned(), "rules"),
+            // Two hundred alternatives, each with a number of its own, and none ends.
+            (
+                format!(
+                    "start: r::0\nr::_: {}\"b\" r::incr(_)",
+                    "\"a\" r::incr([1:60]) | ".repeat(200)
+                ),
+                "expressions",
+            ),
+            (
+                format!(
+                    "start: r::0\nr::_: \"a\" r::incr(_) | s0::_\n{}s60::_: \"b\"?",
+                    (0..60)
+                        .map(|n| format!("s{n}::_: s{0}::_ s{0}::incr(_) \"c\"?\n", n + 1))
+                        .collect::<String>()
+                ),
+                "",
+            ),
             ("start: \"a\"~0..2000000000".to_owned(), ""),
             ("start: \"a\"~0..99999999999999999999".to_owned(), "repeat"),
             (format!("start: %regex {{\"substring_chars\": \"{}\"}}", "abcab".repeat(5_000)), ""),

@@ -66,6 +66,8 @@ pub(crate) struct NumberedRules {
 struct Made {
     /// The rules that were called, the start first.
     rules: Interner<Key>,
+    /// Whether a rule matches the empty text.
+    nullable: FxHashMap<Key, bool>,
     /// Whether a rule has a text that is not empty.
     lives: FxHashMap<Key, bool>,
 }
@@ -101,8 +103,9 @@ impl NumberedRules {
     /// # Errors
     /// Too many rules had to be looked at.
     pub(crate) fn has_text(&self) -> Result<bool, Error> {
-        let lives = self.source.lives(self.start, &mut self.made())?;
-        Ok(lives || self.source.is_nullable(self.start))
+        let mut made = self.made();
+        let lives = self.source.lives(self.start, &mut made)?;
+        Ok(lives || self.source.is_nullable(self.start, &mut made))
     }
 
     fn made(&self) -> MutexGuard<'_, Made> {
@@ -133,7 +136,10 @@ impl Source {
 
     /// Whether a rule matches the empty text. Only calls that come first are asked, which go from a
     /// definition to others ([`Plan::is_first`]).
-    fn is_nullable(&self, key: Key) -> bool {
+    fn is_nullable(&self, key: Key, made: &mut Made) -> bool {
+        if let Some(&known) = made.nullable.get(&key) {
+            return known;
+        }
         let pieces = &self.bodies[key.0 as usize].pieces;
         let stands = self.standing(key);
         let mut found: Vec<bool> = Vec::with_capacity(pieces.len());
@@ -143,7 +149,7 @@ impl Source {
                     Piece::Texts(texts) => self.exprs.is_nullable(*texts),
                     Piece::Call(callee, argument) => {
                         self.plan.is_first(key.0, at)
-                            && self.is_nullable((*callee, argument.of(key.1)))
+                            && self.is_nullable((*callee, argument.of(key.1)), made)
                     }
                     Piece::Seq(parts) => parts.iter().all(|&part| found[part]),
                     Piece::Choice(parts) => parts.iter().any(|&part| found[part]),
@@ -152,7 +158,9 @@ impl Source {
                 };
             found.push(is_nullable);
         }
-        found.last() == Some(&true)
+        let is_nullable = found.last() == Some(&true);
+        made.nullable.insert(key, is_nullable);
+        is_nullable
     }
 
     /// The rules that a rule calls.
@@ -168,7 +176,7 @@ impl Source {
     }
 
     /// Whether a rule has a text that is not empty, as far as what it calls is known.
-    fn texts(&self, key: Key, made: &Made) -> Option<bool> {
+    fn texts(&self, key: Key, made: &mut Made) -> Option<bool> {
         let pieces = &self.bodies[key.0 as usize].pieces;
         let stands = self.standing(key);
         let mut found: Vec<Texts> = Vec::with_capacity(pieces.len());
@@ -183,7 +191,7 @@ impl Source {
                 Piece::Call(callee, argument) => {
                     let callee = (*callee, argument.of(key.1));
                     let more = made.lives.get(&callee).copied();
-                    let some = if self.is_nullable(callee) { Some(true) } else { more };
+                    let some = if self.is_nullable(callee, made) { Some(true) } else { more };
                     Texts { some, more }
                 }
                 Piece::Seq(parts) => {
@@ -211,7 +219,14 @@ impl Source {
         let mut is_open: FxHashSet<Key> = FxHashSet::default();
         // Those that wait for one another.
         let mut waiting: Vec<Key> = Vec::new();
+        let mut work = 0;
+        let allowed = self.limits.expressions;
+        let mut check = |at: Key| {
+            work += self.bodies[at.0 as usize].pieces.len();
+            if work > allowed { Err(Error::limit("expressions", allowed)) } else { Ok(()) }
+        };
         while let Some(&at) = todo.last() {
+            check(at)?;
             is_open.insert(at);
             if made.lives.len() + is_open.len() > self.limits.rules {
                 return Err(Error::limit("rules", self.limits.rules));
@@ -234,6 +249,7 @@ impl Source {
         while !made.lives.contains_key(&key) {
             let before = made.lives.len();
             for &at in waiting.iter().rev() {
+                check(at)?;
                 if let Some(lives) = self.texts(at, made) {
                     made.lives.insert(at, lives);
                 }
@@ -266,7 +282,7 @@ impl Source {
                     } else {
                         exprs.nothing()
                     };
-                    if self.is_nullable(callee) { exprs.optional(more) } else { more }
+                    if self.is_nullable(callee, made) { exprs.optional(more) } else { more }
                 }
                 Piece::Seq(parts) => exprs.seq(&of(parts)),
                 Piece::Choice(parts) => exprs.choice_of_many(&of(parts)),
@@ -305,7 +321,7 @@ impl Rules for NumberedRules {
     }
 
     fn accepts_empty(&self) -> bool {
-        self.source.is_nullable(self.start)
+        self.source.is_nullable(self.start, &mut self.made())
     }
 
     /// A body may be made when there is no more room for what it calls.
@@ -320,7 +336,7 @@ impl Rules for NumberedRules {
 
     fn left_behind(&self) -> usize {
         let made = self.made();
-        (made.rules.len() + made.lives.len()) * BYTES_A_RULE
+        (made.rules.len() + made.nullable.len() + made.lives.len()) * BYTES_A_RULE
     }
 
     fn renewed(&self) -> Result<Option<Arc<dyn Rules>>, Error> {
