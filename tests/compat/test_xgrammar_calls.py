@@ -543,8 +543,8 @@ def test_a_lark_text_begins_with_a_terminal() -> None:
         (ignoring, "a ", True),
         (ignoring, " a", False),
         (option + ignoring, " a", True),
-        ('start: a\na[max_chars=2]: /x+/', "xx", True),
-        ('start: a\na[max_chars=2]: /x+/', "xxx", False),
+        ("start: a\na[max_chars=2]: /x+/", "xx", True),
+        ("start: a\na[max_chars=2]: /x+/", "xxx", False),
     ]:
         grammar = xgr.Grammar.from_lark(text)
         assert xgr.testing._is_grammar_accept_string(grammar, given) == expected, (text, given)
