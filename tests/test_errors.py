@@ -202,7 +202,7 @@ TRIPS: list[tuple[str, Callable[..., Grammar], Any, float]] = [
         {"type": "string", "allOf": [{"pattern": "a.{3}b"}, {"pattern": "b.{4}a"}]},
         2,
     ),
-    ("captures", Grammar.from_ebnf, 'root ::= l\nl[capture] ::= [a-z] l | [a-z] l? l?', 5),
+    ("captures", Grammar.from_ebnf, "root ::= l\nl[capture] ::= [a-z] l | [a-z] l? l?", 5),
     ("mask_work", Grammar.from_regex, WORDS, 5),
     ("mask_work", Grammar.from_ebnf, "root ::= [a-m] ([n-z] root)?", 5),
     ("mask_work", Grammar.from_json_schema, {"type": "string", "pattern": f"^{WORDS}$"}, 5),

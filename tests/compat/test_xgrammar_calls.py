@@ -278,7 +278,11 @@ def test_many_at_once() -> None:
         (lambda: xgr.Grammar.from_json_schema({"type": "strin"}), RuntimeError, "/type"),
         (lambda: xgr.Grammar.from_json_schema(3), ValueError, "JSON text"),  # type: ignore[arg-type]
         (lambda: xgr.Grammar.from_structural_tag("{"), xgr.InvalidJSONError, ""),
-        (lambda: xgr.Grammar.from_structural_tag({}), xgr.InvalidStructuralTagError, "type"),
+        (
+            lambda: xgr.Grammar.from_structural_tag({}),
+            xgr.InvalidStructuralTagError,
+            "`format` is missing",
+        ),
         (lambda: xgr.Grammar.from_structural_tag(1, 2, 3), TypeError, ""),
         (lambda: COMPILER.compile_structural_tag("{"), RuntimeError, ""),
         (lambda: COMPILER.compile_grammar("root ::= Token(99)"), RuntimeError, "99"),

@@ -406,6 +406,9 @@ fn hostile_grammars_are_errors_or_cheap() {
         let many: Vec<String> = (0..20_000).map(|n| format!("r{n}: r{} \"a\"", n + 1)).collect();
         let terminals: Vec<String> =
             (0..2_000).map(|n| format!("T{n}: T{} \"a\"", n + 1)).collect();
+        // Each may be empty and calls the next one twice.
+        let chain: Vec<String> =
+            (0..60).map(|n| format!("s{n}::_: s{0}::_ s{0}::incr(_) \"c\"?", n + 1)).collect();
         let sources = [
             (format!("start: {}\"a\"{}", "(".repeat(deep), ")".repeat(deep)), ""),
             (format!("start: {}\"a\"{}", "[".repeat(deep), "]".repeat(deep)), ""),
@@ -438,10 +441,8 @@ fn hostile_grammars_are_errors_or_cheap() {
             ),
             (
                 format!(
-                    "start: r::0\nr::_: \"a\" r::incr(_) | s0::_\n{}s60::_: \"b\"?",
-                    (0..60)
-                        .map(|n| format!("s{n}::_: s{0}::_ s{0}::incr(_) \"c\"?\n", n + 1))
-                        .collect::<String>()
+                    "start: r::0\nr::_: \"a\" r::incr(_) | s0::_\n{}\ns60::_: \"b\"?",
+                    chain.join("\n")
                 ),
                 "",
             ),

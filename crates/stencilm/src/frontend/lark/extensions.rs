@@ -21,7 +21,7 @@ const COMPARISONS: &[(&str, Comparison)] = &[
 ];
 
 impl Parser<'_> {
-    /// `%llguidance {…}`, or `%grammar_options {…}`, which is XGrammar's.
+    /// `%llguidance {…}`, or `%grammar_options {…}` of another engine.
     pub(crate) fn options(&mut self) -> Result<(), Error> {
         self.next();
         let (document, offset) = self.json()?;
