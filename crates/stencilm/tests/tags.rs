@@ -365,7 +365,7 @@ fn marks_nest() {
     }
 }
 
-/// As XGrammar reads it.
+/// As `XGrammar` reads it.
 #[test]
 fn the_outermost_type_may_be_left_out() {
     let read = |tag: &str| {
