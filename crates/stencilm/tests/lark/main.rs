@@ -426,10 +426,7 @@ fn hostile_grammars_are_errors_or_cheap() {
             (format!("start: T0\n{}\nT2000: \"b\"", terminals.join("\n")), ""),
             ("start: a{b}\na{x}: a{a{x}} | \"a\"\nb: \"b\"".to_owned(), "rules"),
             ("start: r::0\nr::_: \"a\" r::incr(_) | \"b\"".to_owned(), ""),
-            (
-                "start: r::0\nr::_: \"a\" r::incr(_) | \"b\" r::set_bit(60)".to_owned(),
-                "expressions",
-            ),
+            ("start: r::0\nr::_: \"a\" r::incr(_) | \"b\" r::set_bit(60)".to_owned(), "rules"),
             ("start: r::0\nr::_: r::incr(_) \"a\" | \"b\"".to_owned(), "rules"),
             // Two hundred alternatives, each with a number of its own, and none ends.
             (
@@ -445,6 +442,16 @@ fn hostile_grammars_are_errors_or_cheap() {
                     chain.join("\n")
                 ),
                 "",
+            ),
+            // As many numbers as there are sets of forty.
+            (
+                format!(
+                    "start: r::0\nr::_: \"a\" r::incr(_) | s0::_\n{}s40::_: \"b\"?",
+                    (0..40)
+                        .map(|n| format!("s{n}::_: s{0}::_ s{0}::set_bit({n}) \"c\"?\n", n + 1))
+                        .collect::<String>()
+                ),
+                "rules",
             ),
             ("start: \"a\"~0..2000000000".to_owned(), ""),
             ("start: \"a\"~0..99999999999999999999".to_owned(), "repeat"),

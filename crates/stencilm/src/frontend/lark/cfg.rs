@@ -211,7 +211,7 @@ impl Lowering<'_> {
             }
             bodies.push(Body { name, is_numbered: it.is_numbered, pieces });
         }
-        let rules = NumberedRules::new(exprs, bodies, plan, number, budget.limits);
+        let rules = NumberedRules::new(exprs, bodies, plan, number, budget.limits)?;
         if !rules.has_text()? {
             return Ok(self.terminals.set.exprs.nothing());
         }

@@ -58,6 +58,7 @@ struct Source {
 pub(crate) struct NumberedRules {
     source: Arc<Source>,
     start: Key,
+    accepts_empty: bool,
     made: Mutex<Made>,
 }
 
@@ -81,21 +82,26 @@ struct Texts {
 
 impl NumberedRules {
     /// The rules from the first definition with a number on.
+    ///
+    /// # Errors
+    /// Too many rules had to be looked at.
     pub(crate) fn new(
         exprs: Exprs,
         bodies: Vec<Body>,
         plan: Plan,
         number: u64,
         limits: Limits,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let source = Arc::new(Source { exprs, bodies, plan, limits });
-        Self::started(source, (0, number))
+        let start = (0, number);
+        let accepts_empty = source.is_nullable(start, &mut Made::default())?;
+        Ok(Self::started(source, start, accepts_empty))
     }
 
-    fn started(source: Arc<Source>, start: Key) -> Self {
+    fn started(source: Arc<Source>, start: Key, accepts_empty: bool) -> Self {
         let mut made = Made::default();
         made.rules.id(start);
-        Self { source, start, made: Mutex::new(made) }
+        Self { source, start, accepts_empty, made: Mutex::new(made) }
     }
 
     /// Whether the start has any text.
@@ -104,8 +110,7 @@ impl NumberedRules {
     /// Too many rules had to be looked at.
     pub(crate) fn has_text(&self) -> Result<bool, Error> {
         let mut made = self.made();
-        let lives = self.source.lives(self.start, &mut made)?;
-        Ok(lives || self.source.is_nullable(self.start, &mut made))
+        Ok(self.accepts_empty || self.source.lives(self.start, &mut made)?)
     }
 
     fn made(&self) -> MutexGuard<'_, Made> {
@@ -136,9 +141,12 @@ impl Source {
 
     /// Whether a rule matches the empty text. Only calls that come first are asked, which go from a
     /// definition to others ([`Plan::is_first`]).
-    fn is_nullable(&self, key: Key, made: &mut Made) -> bool {
+    fn is_nullable(&self, key: Key, made: &mut Made) -> Result<bool, Error> {
         if let Some(&known) = made.nullable.get(&key) {
-            return known;
+            return Ok(known);
+        }
+        if made.nullable.len() >= self.limits.rules {
+            return Err(Error::limit("rules", self.limits.rules));
         }
         let pieces = &self.bodies[key.0 as usize].pieces;
         let stands = self.standing(key);
@@ -149,7 +157,7 @@ impl Source {
                     Piece::Texts(texts) => self.exprs.is_nullable(*texts),
                     Piece::Call(callee, argument) => {
                         self.plan.is_first(key.0, at)
-                            && self.is_nullable((*callee, argument.of(key.1)), made)
+                            && self.is_nullable((*callee, argument.of(key.1)), made)?
                     }
                     Piece::Seq(parts) => parts.iter().all(|&part| found[part]),
                     Piece::Choice(parts) => parts.iter().any(|&part| found[part]),
@@ -160,7 +168,7 @@ impl Source {
         }
         let is_nullable = found.last() == Some(&true);
         made.nullable.insert(key, is_nullable);
-        is_nullable
+        Ok(is_nullable)
     }
 
     /// The rules that a rule calls.
@@ -176,7 +184,7 @@ impl Source {
     }
 
     /// Whether a rule has a text that is not empty, as far as what it calls is known.
-    fn texts(&self, key: Key, made: &mut Made) -> Option<bool> {
+    fn texts(&self, key: Key, made: &mut Made) -> Result<Option<bool>, Error> {
         let pieces = &self.bodies[key.0 as usize].pieces;
         let stands = self.standing(key);
         let mut found: Vec<Texts> = Vec::with_capacity(pieces.len());
@@ -191,7 +199,7 @@ impl Source {
                 Piece::Call(callee, argument) => {
                     let callee = (*callee, argument.of(key.1));
                     let more = made.lives.get(&callee).copied();
-                    let some = if self.is_nullable(callee, made) { Some(true) } else { more };
+                    let some = if self.is_nullable(callee, made)? { Some(true) } else { more };
                     Texts { some, more }
                 }
                 Piece::Seq(parts) => {
@@ -209,7 +217,7 @@ impl Source {
             };
             found.push(texts);
         }
-        found.last().and_then(|whole| whole.more)
+        Ok(found.last().and_then(|whole| whole.more))
     }
 
     /// Whether a rule has a text that is not empty: a least fixpoint over what it calls, as far as
@@ -232,7 +240,9 @@ impl Source {
                 return Err(Error::limit("rules", self.limits.rules));
             }
             let is_known = |it: &Key, made: &Made| made.lives.contains_key(it);
-            if let (false, Some(lives)) = (is_known(&at, made), self.texts(at, made)) {
+            if !is_known(&at, made)
+                && let Some(lives) = self.texts(at, made)?
+            {
                 made.lives.insert(at, lives);
             }
             let mut calls = if is_known(&at, made) { Vec::new() } else { self.calls(at) };
@@ -250,7 +260,7 @@ impl Source {
             let before = made.lives.len();
             for &at in waiting.iter().rev() {
                 check(at)?;
-                if let Some(lives) = self.texts(at, made) {
+                if let Some(lives) = self.texts(at, made)? {
                     made.lives.insert(at, lives);
                 }
             }
@@ -282,7 +292,7 @@ impl Source {
                     } else {
                         exprs.nothing()
                     };
-                    if self.is_nullable(callee, made) { exprs.optional(more) } else { more }
+                    if self.is_nullable(callee, made)? { exprs.optional(more) } else { more }
                 }
                 Piece::Seq(parts) => exprs.seq(&of(parts)),
                 Piece::Choice(parts) => exprs.choice_of_many(&of(parts)),
@@ -321,7 +331,7 @@ impl Rules for NumberedRules {
     }
 
     fn accepts_empty(&self) -> bool {
-        self.source.is_nullable(self.start, &mut self.made())
+        self.accepts_empty
     }
 
     /// A body may be made when there is no more room for what it calls.
@@ -340,7 +350,7 @@ impl Rules for NumberedRules {
     }
 
     fn renewed(&self) -> Result<Option<Arc<dyn Rules>>, Error> {
-        Ok(Some(Arc::new(Self::started(self.source.clone(), self.start))))
+        Ok(Some(Arc::new(Self::started(self.source.clone(), self.start, self.accepts_empty))))
     }
 }
 
