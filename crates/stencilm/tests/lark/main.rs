@@ -449,7 +449,8 @@ fn hostile_grammars_are_errors_or_cheap() {
                     "start: r::0\nr::_: \"a\" r::incr(_) | s0::_\n{}s40::_: \"b\"?",
                     (0..40)
                         .map(|n| format!("s{n}::_: s{0}::_ s{0}::set_bit({n}) \"c\"?\n", n + 1))
-                        .collect::<String>()
+                        .collect::<Vec<_>>()
+                        .concat()
                 ),
                 "rules",
             ),
