@@ -14,7 +14,7 @@ use crate::stack::captured::Captured;
 use crate::stack::frame::{
     Entry, Frame, Link, captured_at, depth_of, entries_of, hash_of, is_same, register_of,
 };
-use crate::stack::judge::{Verdict, judge, keep_best};
+use crate::stack::judge::{Place, keep_best, place_among};
 use crate::stack::marked::Marked;
 use crate::stack::state::{Item, State};
 use crate::stack::{Machine, Stop};
@@ -113,24 +113,22 @@ impl Ways {
     fn add(&mut self, machine: &impl Machine, way: Way) -> Result<(), Stop> {
         let Item { id, link, .. } = &way.item;
         let place = (*id, hash_of(&machine.exprs().key, link), way.is_covered);
-        let known = self.places.entry(place).or_default();
-        for &place in &*known {
-            let known = self.best[place].as_mut().expect("later ways come from above");
-            let (new, old) = (&way.item, &known.item);
-            match judge(machine, (&new.link, &new.past), (&old.link, &old.past))? {
-                Verdict::Neither => {}
-                Verdict::No => return Ok(()),
-                Verdict::Better => {
-                    *known = way;
-                    return Ok(());
+        let places = self.places.entry(place).or_default();
+        let known = places.iter().map(|&at| {
+            let known = self.best[at].as_ref().expect("later ways come from above");
+            (at, (&known.item.link, &known.item.past))
+        });
+        match place_among(machine, (link, &way.item.past), known)? {
+            Place::At(at) => self.best[at] = Some(way),
+            Place::None => {}
+            Place::New => {
+                self.todo.push((depth_of(link), self.best.len()));
+                places.push(self.best.len());
+                self.best.push(Some(way));
+                if self.best.len() > machine.most_items() {
+                    return Err(Error::limit("items", machine.most_items()).into());
                 }
             }
-        }
-        self.todo.push((depth_of(link), self.best.len()));
-        known.push(self.best.len());
-        self.best.push(Some(way));
-        if self.best.len() > machine.most_items() {
-            return Err(Error::limit("items", machine.most_items()).into());
         }
         Ok(())
     }
@@ -146,10 +144,9 @@ fn join_item(machine: &impl Machine, state: &mut State, new: Item) -> Result<(),
     let exprs = machine.exprs();
     let hash = |link: &Link| register_of(link).map(|register| register.hash(&exprs.key));
     let is_alike = |item: &Item| item.id == new.id && hash(&item.link) == hash(&new.link);
-    let has_captured = |item: &Item| !item.past.is_empty() || captured_at(&item.link).is_some();
     match state.items.iter_mut().find(|item| is_alike(item)) {
         Some(item)
-            if is_same(&item.link, &new.link) && !has_captured(item) && !has_captured(&new) => {}
+            if is_same(&item.link, &new.link) && !item.has_captured() && !new.has_captured() => {}
         Some(item) => {
             let empty = exprs.empty();
             let mut entries = Vec::new();

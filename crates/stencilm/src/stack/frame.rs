@@ -65,7 +65,7 @@ struct Holds {
 impl Entry {
     /// Whether something was captured in it or below.
     pub(crate) fn has_captured(&self) -> bool {
-        !self.past.is_empty() || captured_at(&self.link).is_some()
+        has_captured(&self.link, &self.past)
     }
 }
 
@@ -131,13 +131,12 @@ impl Frame {
             temperature: remembered.and_then(|register| register.temperature),
             entries,
             register,
-            depth: 0,
+            depth: 1,
             is_bare_end: false,
             hash,
             places: OnceLock::new(),
         };
         let mut below: Option<f32> = None;
-        frame.depth = 1;
         for link in frame.entries.iter().filter_map(|entry| entry.link.as_ref()) {
             frame.holds.item |= link.holds.item;
             frame.holds.captured |= link.holds.captured;
@@ -305,6 +304,11 @@ pub(crate) fn depth_of(link: &Link) -> u32 {
 /// The frame behind a link, if something was captured in it or below.
 pub(crate) fn captured_at(link: &Link) -> Option<*const Frame> {
     link.as_ref().filter(|frame| frame.holds.captured).map(Arc::as_ptr)
+}
+
+/// Whether something was captured on the way to what a link leads to, or since.
+pub(crate) fn has_captured(link: &Link, past: &Captured) -> bool {
+    !past.is_empty() || captured_at(link).is_some()
 }
 
 /// Whether two links lead to the same callers. Hashes of 128 bits under a secret key decide.

@@ -7,6 +7,9 @@ use crate::stack::captured::{Captured, compare_all};
 use crate::stack::frame::{Entry, Link, captured_at, hash_of};
 use crate::stack::{Machine, Stop};
 
+/// A way to a state: what a link leads to, and what was captured since.
+type Way<'a> = (&'a Link, &'a Captured);
+
 /// Whether one of two ways is the better one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -18,16 +21,41 @@ pub(super) enum Verdict {
     Neither,
 }
 
-/// Whether the first of two ways to one state, each by what a link leads to and what was captured
-/// since, is the better one.
+/// Where a way belongs among others to the same state that are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In place of this one.
+    At(usize),
+    /// Beside all of them.
+    New,
+    /// Nowhere: one of them is as good.
+    None,
+}
+
+/// Finds the place of a way.
 ///
 /// # Errors
 /// The limit of captures.
-pub(super) fn judge(
+pub(super) fn place_among<'a>(
     machine: &impl Machine,
-    new: (&Link, &Captured),
-    known: (&Link, &Captured),
-) -> Result<Verdict, Stop> {
+    new: Way<'_>,
+    kept: impl Iterator<Item = (usize, Way<'a>)>,
+) -> Result<Place, Stop> {
+    for (place, known) in kept {
+        match judge(machine, new, known)? {
+            Verdict::Neither => {}
+            Verdict::No => return Ok(Place::None),
+            Verdict::Better => return Ok(Place::At(place)),
+        }
+    }
+    Ok(Place::New)
+}
+
+/// Whether the first of two ways to one state is the better one.
+///
+/// # Errors
+/// The limit of captures.
+pub(super) fn judge(machine: &impl Machine, new: Way<'_>, known: Way<'_>) -> Result<Verdict, Stop> {
     if is_alike(new.0, known.0) && new.1.is_empty() && known.1.is_empty() {
         return Ok(Verdict::No);
     }
@@ -55,6 +83,7 @@ pub(super) fn judge(
             continue;
         }
         let count = entries(left).len().max(entries(right).len());
+        machine.has_compared(count)?;
         for at in 0..count {
             let ((left, of_left), (right, of_right)) = (caller(left, at), caller(right, at));
             todo.push((left, right, levels.len()));
@@ -92,22 +121,14 @@ pub(super) fn keep_best(machine: &impl Machine, entries: &mut Vec<Entry>) -> Res
     let mut kept: Vec<Entry> = Vec::with_capacity(entries.len());
     for entry in entries.drain(..) {
         let places = alike.entry((entry.id, hash_of(&key, &entry.link))).or_default();
-        let mut verdict = Verdict::Neither;
-        for &place in &*places {
-            let known = &mut kept[place];
-            verdict = judge(machine, (&entry.link, &entry.past), (&known.link, &known.past))?;
-            match verdict {
-                Verdict::Neither => {}
-                Verdict::No => break,
-                Verdict::Better => {
-                    known.clone_from(&entry);
-                    break;
-                }
+        let known = places.iter().map(|&at| (at, (&kept[at].link, &kept[at].past)));
+        match place_among(machine, (&entry.link, &entry.past), known)? {
+            Place::At(at) => kept[at] = entry,
+            Place::New => {
+                places.push(kept.len());
+                kept.push(entry);
             }
-        }
-        if verdict == Verdict::Neither {
-            places.push(kept.len());
-            kept.push(entry);
+            Place::None => {}
         }
     }
     *entries = kept;

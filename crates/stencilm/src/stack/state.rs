@@ -10,7 +10,8 @@ use crate::stack::ambiguity::Closing;
 use crate::stack::captured::Captured;
 use crate::stack::enter::{Frames, push_closure};
 use crate::stack::frame::{
-    Frame, Link, is_last, keeps_text, known_places_after, places_after, register_of, seen_of,
+    Frame, Link, has_captured, is_last, keeps_text, known_places_after, places_after, register_of,
+    seen_of,
 };
 use crate::stack::gather;
 use crate::stack::marked::Marked;
@@ -27,6 +28,13 @@ pub(crate) struct Item {
     pub(crate) link: Link,
     /// What was captured since the rule began.
     pub(crate) past: Captured,
+}
+
+impl Item {
+    /// Whether something was captured on the way to it.
+    pub(super) fn has_captured(&self) -> bool {
+        has_captured(&self.link, &self.past)
+    }
 }
 
 /// Where a text stands in a grammar.
