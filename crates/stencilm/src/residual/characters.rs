@@ -1,8 +1,9 @@
 //! Steps by whole characters inside an escape, for questions about which texts there are: the
 //! 65,536 ways to end a `\u` differ only in the character that comes out.
 
-use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::grammar::{CharSet, ClassId, Expr, ExprId, Progress, Spelling};
 use crate::residual::Residuals;
@@ -10,6 +11,17 @@ use crate::residual::Residuals;
 /// Parts of an expression that are looked at for the beginnings of characters, where bytes would
 /// do as well.
 pub(super) const MOST_HEADS: usize = 64;
+
+/// What an entry of a table takes beside what it refers to.
+const BYTES_AN_ENTRY: usize = 56;
+
+/// The characters that classes tell apart.
+#[derive(Debug, Default)]
+pub(super) struct Atoms {
+    known: FxHashMap<Vec<ClassId>, Arc<[(char, u32)]>>,
+    /// The memory that they take.
+    pub(super) bytes: usize,
+}
 
 impl Residuals {
     /// All that `id` can be when the escape that it is inside of has ended, each with how many
@@ -44,26 +56,22 @@ impl Residuals {
     /// One character for each way of being in some of the classes and not in the others, and how many
     /// there are like it.
     fn atoms(&mut self, classes: Vec<ClassId>) -> Arc<[(char, u32)]> {
-        let exprs = &self.exprs;
-        let make = |classes: &[ClassId]| {
-            let mut atoms: Vec<CharSet> = vec![CharSet::any()];
-            for &class in classes {
-                let class = exprs.class(class);
-                let parts = atoms
-                    .iter()
-                    .flat_map(|atom| [atom.intersection(class), atom.difference(class)]);
-                atoms = parts.filter(|atom| !atom.is_empty()).collect();
-            }
-            let first = |atom: &CharSet| char::from_u32(atom.ranges()[0].0);
-            atoms.iter().filter_map(|atom| Some((first(atom)?, atom.len()))).collect()
-        };
-        match self.atoms.entry(classes) {
-            Occupied(known) => known.get().clone(),
-            Vacant(place) => {
-                let atoms: Arc<[(char, u32)]> = make(place.key());
-                place.insert(atoms).clone()
-            }
+        if let Some(known) = self.atoms.known.get(&classes) {
+            return known.clone();
         }
+        let mut atoms: Vec<CharSet> = vec![CharSet::any()];
+        for &class in &classes {
+            let class = self.exprs.class(class);
+            let parts =
+                atoms.iter().flat_map(|atom| [atom.intersection(class), atom.difference(class)]);
+            atoms = parts.filter(|atom| !atom.is_empty()).collect();
+        }
+        let first = |atom: &CharSet| char::from_u32(atom.ranges()[0].0);
+        let atoms: Arc<[(char, u32)]> =
+            atoms.iter().filter_map(|atom| Some((first(atom)?, atom.len()))).collect();
+        self.atoms.bytes += size_of_val(&*classes) + size_of_val(&*atoms) + BYTES_AN_ENTRY;
+        self.atoms.known.insert(classes, atoms.clone());
+        atoms
     }
 
     /// The classes of the characters that `id` is inside of, and their spellings. False if it is not

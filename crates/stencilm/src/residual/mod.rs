@@ -30,9 +30,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Location};
-use crate::grammar::{ByteSet, ClassId, ExprId, Exprs, LiteralsId, Mark, RuleId, Rules, Spelling};
+use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, Mark, RuleId, Rules, Spelling};
 use crate::limits::{Budget, Limits};
 use crate::residual::calls::{Callee, Closure};
+use crate::residual::characters::Atoms;
 use crate::residual::excess::Excess;
 use crate::residual::first::First;
 use crate::residual::lengths::Outcome;
@@ -116,7 +117,7 @@ pub(crate) struct Residuals {
     lengths: FxHashMap<ExprId, Outcome>,
     length_bounds: FxHashMap<ExprId, Option<u32>>,
     words: FxHashMap<(ExprId, bool), Words>,
-    atoms: FxHashMap<Vec<ClassId>, Arc<[(char, u32)]>>,
+    atoms: Atoms,
     firsts: FxHashMap<(ExprId, u32), First>,
     first_through_calls: FxHashMap<ExprId, ByteSet>,
     live_first: FxHashMap<ExprId, ByteSet>,
@@ -163,7 +164,7 @@ impl Residuals {
             lengths: FxHashMap::default(),
             length_bounds: FxHashMap::default(),
             words: FxHashMap::default(),
-            atoms: FxHashMap::default(),
+            atoms: Atoms::default(),
             firsts: FxHashMap::default(),
             first_through_calls: FxHashMap::default(),
             live_first: FxHashMap::default(),
@@ -328,11 +329,8 @@ impl Residuals {
             + self.bodies.len() * 24
             + self.liveness.as_ref().map_or(0, |liveness| liveness.size_in_bytes())
             + (self.words.len() + self.lowered.len() + self.raised.len()) * 24
-            + (self.atoms.len()
-                + self.firsts.len()
-                + self.first_through_calls.len()
-                + self.live_first.len())
-                * 56
+            + (self.firsts.len() + self.first_through_calls.len() + self.live_first.len()) * 56
+            + self.atoms.bytes
     }
 
     fn check_size(&self) -> Result<(), Error> {

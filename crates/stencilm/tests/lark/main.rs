@@ -406,6 +406,7 @@ fn hostile_grammars_are_errors_or_cheap() {
         let many: Vec<String> = (0..20_000).map(|n| format!("r{n}: r{} \"a\"", n + 1)).collect();
         let terminals: Vec<String> =
             (0..2_000).map(|n| format!("T{n}: T{} \"a\"", n + 1)).collect();
+        let names: Vec<String> = (0..40_000).map(|n| format!("T{n}: T{}", n + 1)).collect();
         // Each may be empty and calls the next one twice.
         let chain: Vec<String> =
             (0..60).map(|n| format!("s{n}::_: s{0}::_ s{0}::incr(_) \"c\"?", n + 1)).collect();
@@ -424,6 +425,7 @@ fn hostile_grammars_are_errors_or_cheap() {
             (format!("start: r::0\nr::_: \"a\" %if {}true", "not(".repeat(deep)), "nesting"),
             (format!("start: r0\n{}\nr20000: \"b\"", many.join("\n")), ""),
             (format!("start: T0\n{}\nT2000: \"b\"", terminals.join("\n")), ""),
+            (format!("start: T0\n{}\nT40000: \"b\"", names.join("\n")), ""),
             ("start: a{b}\na{x}: a{a{x}} | \"a\"\nb: \"b\"".to_owned(), "rules"),
             ("start: r::0\nr::_: \"a\" r::incr(_) | \"b\"".to_owned(), ""),
             ("start: r::0\nr::_: \"a\" r::incr(_) | \"b\" r::set_bit(60)".to_owned(), "rules"),

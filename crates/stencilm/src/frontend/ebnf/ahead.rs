@@ -27,10 +27,14 @@ type Ends = Rc<BTreeSet<usize>>;
 /// A rule, and what is owed before it.
 type RuleFrom = (usize, usize);
 
+/// What may be owed after a rule.
 #[derive(Clone, Debug, Default)]
 struct EndsOfRule {
+    /// As far as it was found.
     known: Ends,
+    /// Whose own ends depend on it.
     callers: FxHashSet<RuleFrom>,
+    /// Whether it is among those to look at.
     is_waiting: bool,
 }
 
@@ -92,7 +96,7 @@ pub(super) struct Ahead<'l, 't, 'b> {
     waiting: Vec<RuleFrom>,
     /// The rule that is being looked at.
     caller: Option<RuleFrom>,
-    /// The same for the pieces of that.
+    /// What may be owed after pieces of it.
     round: FxHashMap<(NodeId, usize), Ends>,
     ways: FxHashMap<(NodeId, usize), Split>,
     variants: FxHashMap<Variant, RuleId>,

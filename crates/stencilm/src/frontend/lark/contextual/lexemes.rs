@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 
 use crate::error::{Error, Location};
 use crate::frontend::lark::contextual::anonymous;
+use crate::frontend::lark::contextual::program::DEEPEST;
 use crate::frontend::lark::contextual::program::{Program, Programmer};
 use crate::frontend::lark::names::Names;
 use crate::frontend::lark::rules::{Rules, Source};
@@ -126,13 +127,16 @@ pub(crate) fn pattern(tree: &Tree, node: NodeId) -> Option<Pattern> {
     }
 }
 
-/// The same, or what it is another name for.
+/// The same, or what it is another name for; longer chains of names are refused when they are made.
 fn meant(tree: &Tree, names: &Names, node: NodeId) -> Option<Pattern> {
     let mut node = node;
-    while let Node::Name(name) = &tree.nodes[node] {
-        node = names.definitions[names.find(name)?].body?;
+    for _ in 0..DEEPEST {
+        match &tree.nodes[node] {
+            Node::Name(name) => node = names.definitions[names.find(name)?].body?,
+            _ => return pattern(tree, node),
+        }
     }
-    pattern(tree, node)
+    None
 }
 
 /// What a lexer has no terminal for.

@@ -10,7 +10,7 @@ use crate::grammar::{CharSet, UNBOUNDED};
 use crate::limits::Budget;
 
 /// How deep terminals nest.
-const DEEPEST: usize = 100;
+pub(crate) const DEEPEST: usize = 100;
 
 /// A step of a program.
 #[derive(Clone, Debug)]
