@@ -229,7 +229,7 @@ class Grammar:
         text: str,
         *,
         start: str = "start",
-        meaning: Literal["cfg", "contextual"] = "cfg",
+        meaning: Literal["cfg", "xgrammar", "contextual"] = "cfg",
         limits: Limits | None = None,
         cancel: _core.Cancel | None = None,
     ) -> Grammar:
@@ -239,8 +239,10 @@ class Grammar:
             text: The grammar.
             start: The rule that a whole text matches.
             meaning: `"cfg"` for a plain context-free grammar, in which every way of cutting a text
-                into terminals counts; `"contextual"` for what Lark's LALR parser accepts with its
-                contextual lexer, in which priorities and the longest match decide.
+                into terminals counts; `"xgrammar"` for the same with no ignored text before the
+                first terminal unless the grammar says so; `"contextual"` for what Lark's LALR
+                parser accepts with its contextual lexer, in which priorities and the longest match
+                decide.
             limits: What it may cost.
             cancel: Stops the work from another thread.
 

@@ -115,6 +115,7 @@ impl Grammar {
     ) -> PyResult<Self> {
         let meaning = match meaning {
             "cfg" => Meaning::Cfg,
+            "xgrammar" => Meaning::XGrammar,
             "contextual" => Meaning::Contextual,
             other => {
                 let message = format!("the meaning cannot be {other}");

@@ -41,8 +41,6 @@ _NAMES_TOKENS = ('"token"', '_tokens"', '"token_dispatch"')
 _PIECE = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{,\d*\}", re.DOTALL)
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _ESCAPES = {r"\a": r"\x07", r"\e": r"\x1b"}
-_LARK_OPTIONS = "\n%grammar_options {}"
-"""As in XGrammar, nothing is ignored before the first terminal unless the grammar says so."""
 _TAG_OPTIONS: dict[str, Any] = {
     "additional": "last",
     "numbers": "digits",
@@ -363,7 +361,7 @@ def cooked(made_from: Any) -> stencilm.Grammar:
     ways: dict[str, Callable[[Any], stencilm.Grammar]] = {
         "ebnf": lambda given: stencilm.Grammar.from_ebnf(given["text"], start=given["start"]),
         "regex": lambda given: stencilm.Grammar.from_regex(_ecma_pattern(given["pattern"])),
-        "lark": lambda given: stencilm.Grammar.from_lark(given["text"] + _LARK_OPTIONS),
+        "lark": lambda given: stencilm.Grammar.from_lark(given["text"], meaning="xgrammar"),
         "json": lambda _: stencilm.Grammar.from_json_schema('{"type": ["object", "array"]}'),
         "json_schema": lambda given: stencilm.Grammar.from_json_schema(
             given["schema"], **given["options"]

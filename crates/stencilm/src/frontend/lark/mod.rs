@@ -40,6 +40,9 @@ pub enum Meaning {
     /// way of cutting the text into terminals counts, and priorities choose nothing.
     #[default]
     Cfg,
+    /// The same, but no ignored text comes before the first terminal unless the grammar says so, as
+    /// `XGrammar` reads it.
+    XGrammar,
     /// What Lark's `parser="lalr"` accepts with its contextual lexer: in each state of the parser,
     /// the first terminal in the lexer's order that matches is taken, as far as it matches.
     Contextual,
@@ -70,11 +73,14 @@ pub fn parse(
     }
     let mut tree = Tree::default();
     let main = parser::parse(text, &mut tree, budget)?;
+    if meaning == Meaning::XGrammar {
+        tree.scopes[main].ignores_at_first.get_or_insert(false);
+    }
     let names = Names::collect(&mut tree, budget)?;
     let start = names.start(&tree, main, start)?;
     let rules = rules::rules(&tree, &names, start, meaning, budget)?;
     match meaning {
-        Meaning::Cfg => cfg::lower(text, &tree, &names, &rules, main, budget),
+        Meaning::Cfg | Meaning::XGrammar => cfg::lower(text, &tree, &names, &rules, main, budget),
         Meaning::Contextual => contextual::lower(&tree, &names, &rules, main, budget),
     }
 }

@@ -127,7 +127,7 @@ pub(crate) fn rules(
     budget: &mut Budget,
 ) -> Result<Rules, Error> {
     let mut later = FxHashSet::default();
-    if meaning == Meaning::Cfg {
+    if meaning != Meaning::Contextual {
         let most = budget.limits.rules.min(MOST_NUMBERS);
         match made(tree, names, start, &later, most, budget)? {
             Some(rules) => return Ok(rules),

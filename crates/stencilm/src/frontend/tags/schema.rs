@@ -77,11 +77,7 @@ impl Lowering<'_> {
         let place = fields.document.pointer(fields.need("grammar")?);
         let read = match fields.find("syntax").map_or(Ok("ebnf"), |_| fields.text("syntax"))? {
             "ebnf" => ebnf::parse(text, "root", self.budget),
-            "lark" => {
-                // As in XGrammar, nothing is ignored before the first terminal.
-                let text = format!("{text}\n%grammar_options {{}}");
-                lark::parse(&text, "start", lark::Meaning::Cfg, self.budget)
-            }
+            "lark" => lark::parse(text, "start", lark::Meaning::XGrammar, self.budget),
             _ => return Err(fields.wrong("`syntax` is `ebnf` or `lark`")),
         };
         let made = read.and_then(|rules| (self.normal)(rules, self.budget));
