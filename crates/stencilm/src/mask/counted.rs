@@ -10,8 +10,8 @@ use crate::mask::local::Local;
 use crate::mask::tries::TrieId;
 use crate::mask::{MaskBuilder, Tables, has};
 
-/// So many parts of all tokens are walked at most; with more of them a plain walk is as good.
-const MOST_WALKED: u32 = 2;
+/// How many times the tokens that are walked all tokens are at least; else a plain walk is as good.
+const LEAST_GAIN: u32 = 2;
 
 /// Of so few characters few tokens are made: a sieve is as good for a counter with a least number.
 const FEW_CHARACTERS: u32 = 62;
@@ -84,7 +84,7 @@ impl Tables {
             changed.add(&leaving);
         }
         let all = u32::try_from(vocabulary.trie().tokens().len()).unwrap_or(u32::MAX);
-        if walked.count() > all / MOST_WALKED {
+        if walked.count() > all / LEAST_GAIN {
             return Ok(None);
         }
         let alone = self.residuals.exprs.seq2(alone, rest);
