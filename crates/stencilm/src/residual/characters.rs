@@ -1,16 +1,22 @@
-//! Steps by whole characters inside an escape, for questions about which texts there are: the
-//! 65,536 ways to end a `\u` differ only in the character that comes out.
+//! Steps by whole characters, for questions about which texts there are: the spellings of one
+//! character all lead to the same, and so do characters that no class tells apart.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
+use crate::error::Error;
 use crate::grammar::{CharSet, ClassId, Expr, ExprId, Progress, Spelling};
-use crate::residual::Residuals;
+use crate::residual::{Residuals, spell};
 
 /// Parts of an expression that are looked at for the beginnings of characters, where bytes would
 /// do as well.
 pub(super) const MOST_HEADS: usize = 64;
+
+/// So many characters in a row that do not stand for themselves in every spelling come in no
+/// place but among the control characters.
+const FEW_ODD: usize = 36;
 
 /// What an entry of a table takes beside what it refers to.
 const BYTES_AN_ENTRY: usize = 56;
@@ -23,7 +29,131 @@ pub(super) struct Atoms {
     pub(super) bytes: usize,
 }
 
+/// The characters that the texts of an expression may begin with, as classes.
+#[derive(Debug, Default)]
+struct Heads {
+    classes: Vec<ClassId>,
+    /// How they are all spelled.
+    spelling: Option<Spelling>,
+}
+
+/// All that an expression can be after one more character.
+#[derive(Debug)]
+pub(super) struct AfterAny {
+    pub(super) spelling: Spelling,
+    /// Each with a character that leads there.
+    pub(super) rests: Vec<(ExprId, char)>,
+}
+
+impl Heads {
+    /// One more class. False if its spelling is another one, or there are too many.
+    fn add(&mut self, class: ClassId, spelling: Spelling) -> bool {
+        if !self.classes.contains(&class) {
+            self.classes.push(class);
+        }
+        *self.spelling.get_or_insert(spelling) == spelling && self.classes.len() <= MOST_HEADS
+    }
+}
+
 impl Residuals {
+    /// All that `id` can be after one more character, whichever, without asking whether it is empty.
+    /// `None` if something else than characters may come, or those of different spellings.
+    pub(super) fn after_any_character(&mut self, id: ExprId) -> Result<Option<AfterAny>, Error> {
+        let mut heads = Heads::default();
+        // Where only complements are, bytes that are no characters may come as well.
+        let Some(true) = self.first_characters(id, &mut heads) else { return Ok(None) };
+        let Some(spelling) = heads.spelling else { return Ok(None) };
+        let nothing = self.exprs.nothing();
+        let mut rests: Vec<(ExprId, char)> = Vec::new();
+        heads.classes.sort_unstable();
+        for &(c, _) in &*self.atoms(heads.classes) {
+            let rest = self.after_spelled(id, c, spelling)?;
+            if rest != nothing && !rests.iter().any(|&(known, _)| known == rest) {
+                rests.push((rest, c));
+            }
+        }
+        Ok(Some(AfterAny { spelling, rests }))
+    }
+
+    /// Collects the characters that a text of `id` may begin with, and those that it may not begin
+    /// with; whether a text that is not empty begins with a character. `None` if there is anything
+    /// else.
+    fn first_characters(&mut self, id: ExprId, heads: &mut Heads) -> Option<bool> {
+        match self.exprs.get(id) {
+            Expr::Nothing | Expr::Empty => Some(true),
+            Expr::Chars { class, spelling } => heads.add(class, spelling).then_some(true),
+            Expr::Bytes { literal, from } => {
+                let rest = self.exprs.literal(literal)[from as usize..].iter().copied();
+                let first: SmallVec<[u8; 4]> = rest.take(4).collect();
+                let first = first.utf8_chunks().next()?.valid().chars().next()?;
+                let class = self.exprs.class_id(&CharSet::of([first]));
+                heads.add(class, Spelling::Text).then_some(true)
+            }
+            Expr::Seq(..) => {
+                let mut are_characters = true;
+                let mut at = id;
+                while let Expr::Seq(first, rest) = self.exprs.get(at) {
+                    are_characters &= self.first_characters(first, heads)?;
+                    if !self.exprs.is_nullable(first) {
+                        return Some(are_characters);
+                    }
+                    at = rest;
+                }
+                Some(self.first_characters(at, heads)? && are_characters)
+            }
+            Expr::Choice(list) => {
+                let mut are_characters = true;
+                for member in self.exprs.list(list).to_vec() {
+                    are_characters &= self.first_characters(member, heads)?;
+                }
+                Some(are_characters)
+            }
+            Expr::And(list) => {
+                let mut are_characters = false;
+                for member in self.exprs.list(list).to_vec() {
+                    are_characters |= self.first_characters(member, heads)?;
+                }
+                Some(are_characters)
+            }
+            Expr::Repeat { body, .. } => self.first_characters(body, heads),
+            Expr::Not(body) => self.first_characters(body, heads).and(Some(false)),
+            Expr::OneOf { .. }
+            | Expr::Bytes1(_)
+            | Expr::Partial { .. }
+            | Expr::Number { .. }
+            | Expr::Token(_)
+            | Expr::Call(_)
+            | Expr::Names { .. }
+            | Expr::OtherName(_) => None,
+        }
+    }
+
+    /// What remains of `id` after a character, in the spelling that is the shortest.
+    fn after_spelled(&mut self, id: ExprId, c: char, spelling: Spelling) -> Result<ExprId, Error> {
+        if !spell::stands_raw(c, spelling) {
+            let escaped = self.past_byte(id, b'\\')?;
+            return Ok(self.after_character(escaped, c));
+        }
+        self.past_raw(id, c)
+    }
+
+    /// What remains of `id` after a character that stands for itself.
+    pub(super) fn past_raw(&mut self, id: ExprId, c: char) -> Result<ExprId, Error> {
+        let mut at = id;
+        for &byte in c.encode_utf8(&mut [0; 4]).as_bytes() {
+            at = self.past_byte(at, byte)?;
+        }
+        Ok(at)
+    }
+
+    /// What remains after a byte; an intersection may be empty.
+    pub(super) fn past_byte(&mut self, id: ExprId, byte: u8) -> Result<ExprId, Error> {
+        match self.exprs.get(id) {
+            Expr::And(list) => self.derive_and(list, byte),
+            _ => self.step(id, byte),
+        }
+    }
+
     /// All that `id` can be when the escape that it is inside of has ended, each with how many
     /// characters lead to it; none if it is not inside of one, or has more than `most` parts.
     pub(super) fn after_escape(&mut self, id: ExprId, most: usize) -> Option<Vec<(ExprId, u32)>> {
@@ -59,16 +189,8 @@ impl Residuals {
         if let Some(known) = self.atoms.known.get(&classes) {
             return known.clone();
         }
-        let mut atoms: Vec<CharSet> = vec![CharSet::any()];
-        for &class in &classes {
-            let class = self.exprs.class(class);
-            let parts =
-                atoms.iter().flat_map(|atom| [atom.intersection(class), atom.difference(class)]);
-            atoms = parts.filter(|atom| !atom.is_empty()).collect();
-        }
-        let first = |atom: &CharSet| char::from_u32(atom.ranges()[0].0);
-        let atoms: Arc<[(char, u32)]> =
-            atoms.iter().filter_map(|atom| Some((first(atom)?, atom.len()))).collect();
+        let sets: Vec<&CharSet> = classes.iter().map(|&class| &**self.exprs.class(class)).collect();
+        let atoms: Arc<[(char, u32)]> = told_apart(&sets).into();
         self.atoms.bytes += size_of_val(&*classes) + size_of_val(&*atoms) + BYTES_AN_ENTRY;
         self.atoms.known.insert(classes, atoms.clone());
         atoms
@@ -152,6 +274,78 @@ impl Residuals {
             | Expr::Token(_)
             | Expr::Call(_)
             | Expr::Names { .. } => self.exprs.nothing(),
+        }
+    }
+}
+
+/// One character for each way of being in some of these sets and not in the others, and how many
+/// there are like it: where there is one, a character that stands for itself in every spelling.
+///
+/// There are no more sets than [`MOST_HEADS`].
+fn told_apart(sets: &[&CharSet]) -> Vec<(char, u32)> {
+    let every = CharSet::any();
+    // Where a set begins or ends; that of all characters has the last bit.
+    let mut turns: Vec<(u32, u128)> = Vec::new();
+    for (at, set) in sets.iter().copied().chain([&every]).enumerate() {
+        let bit = 1 << at;
+        turns.extend(set.ranges().iter().flat_map(|&(low, high)| [(low, bit), (high + 1, bit)]));
+    }
+    turns.sort_unstable();
+    let mut known: FxHashMap<u128, usize> = FxHashMap::default();
+    let mut atoms: Vec<(char, u32)> = Vec::new();
+    let mut is_in = 0;
+    for (place, &(low, bit)) in turns.iter().enumerate() {
+        is_in ^= bit;
+        let Some(&(end, _)) = turns.get(place + 1) else { break };
+        if end == low || is_in >> sets.len() == 0 {
+            continue;
+        }
+        let is_plain = |c: &char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '\\');
+        let mut characters = (low..end).take(FEW_ODD).filter_map(char::from_u32);
+        let Some(first) = characters.clone().next() else { continue };
+        let plain = characters.find(is_plain);
+        if let Some(&at) = known.get(&is_in) {
+            let (best, count) = &mut atoms[at];
+            *count += end - low;
+            if !is_plain(best) {
+                *best = plain.unwrap_or(*best);
+            }
+        } else {
+            known.insert(is_in, atoms.len());
+            atoms.push((plain.unwrap_or(first), end - low));
+        }
+    }
+    atoms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_tell_characters_apart_as_set_operations_do() {
+        let sets = [
+            CharSet::new([('a', 'z'), ('0', '9')]),
+            CharSet::new([('b', 'b'), ('"', '"'), ('\u{E000}', '\u{10FFFF}')]),
+            CharSet::of(['\n', '\u{D7FF}', '\'']),
+            CharSet::any().difference(&CharSet::of(['z'])),
+        ];
+        for count in 0..=sets.len() {
+            let sets: Vec<&CharSet> = sets[..count].iter().collect();
+            let mut atoms = vec![CharSet::any()];
+            for set in &sets {
+                let split =
+                    atoms.iter().flat_map(|atom| [atom.intersection(set), atom.difference(set)]);
+                atoms = split.filter(|atom| !atom.is_empty()).collect();
+            }
+            let found = told_apart(&sets);
+            assert_eq!(found.len(), atoms.len());
+            for (c, characters) in found {
+                let atom = atoms.iter().find(|atom| atom.contains(c)).expect("an atom has it");
+                assert_eq!(atom.len(), characters, "{c:?}");
+                let has_plain = ('!'..='~').any(|c| !"\"'\\".contains(c) && atom.contains(c));
+                assert!(!has_plain || spell::stands_raw(c, Spelling::JsonAscii), "{c:?}");
+            }
         }
     }
 }

@@ -8,8 +8,8 @@ use rustc_hash::FxHashSet;
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, Exprs};
 use crate::limits::Budget;
-use crate::residual::characters::MOST_HEADS;
-use crate::residual::{Alive, Residuals};
+use crate::residual::characters::{AfterAny, MOST_HEADS};
+use crate::residual::{Alive, Residuals, spell};
 
 /// Expressions looked at before lengths are compared, which costs as much as many of them: again
 /// and again, with as much work as the search took so far.
@@ -17,6 +17,36 @@ const ASK_LENGTHS_AFTER: usize = 200;
 
 /// Steps that are worth as much as one expression that is looked at.
 const STEPS_A_STATE: usize = 20;
+
+/// Ways to the ends of expressions that are kept, the last that was of use first.
+const KNOWN_ENDS: usize = 4;
+
+/// Steps of the longest of them.
+const LONGEST_END: usize = 64;
+
+/// So many expressions of a search are led along these ways.
+const TRIED: usize = 4;
+
+/// An expression of a search.
+#[derive(Clone, Copy, Debug)]
+struct Met {
+    id: ExprId,
+    /// The place of the one that led to it, and by what.
+    from: usize,
+    way: Way,
+    /// Whether it was looked at.
+    is_done: bool,
+}
+
+/// What leads from one expression to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Byte(u8),
+    /// A character that stands for itself.
+    Character(char),
+    /// Something that means nothing elsewhere.
+    Unknown,
+}
 
 /// Whether no text matches `id`, an expression without calls.
 ///
@@ -113,25 +143,28 @@ impl Residuals {
     /// Looks for a text, first where the conjuncts are near to their ends. After some steps without
     /// one, the lengths that the conjuncts allow are compared, which may settle it.
     fn search(&mut self, id: ExprId) -> Result<bool, Error> {
-        // Each expression met, the one that led to it, and whether it was looked at.
-        let mut met: Vec<(ExprId, usize, bool)> = vec![(id, 0, false)];
+        let mut met: Vec<Met> = vec![Met { id, from: 0, way: Way::Unknown, is_done: false }];
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();
         seen.insert(id);
         // Two orders in turn: each is fast where the other one is not.
-        let mut nearest = [(); 2].map(|()| BinaryHeap::from([Reverse((0, 0))]));
+        let mut nearest = [(); 2].map(|()| BinaryHeap::from([Reverse((0, 0, 0))]));
         let mut looked_at = 0;
         let mut ask_lengths_at = ASK_LENGTHS_AFTER;
         let mut turn = 0;
         loop {
             turn = 1 - turn;
-            let Some(Reverse((_, place))) = nearest[turn].pop() else {
+            let Some(Reverse((.., place))) = nearest[turn].pop() else {
                 break;
             };
-            if std::mem::replace(&mut met[place].2, true) {
+            if std::mem::replace(&mut met[place].is_done, true) {
                 continue;
             }
-            let at = met[place].0;
+            let at = met[place].id;
             if self.is_surely_alive(at) {
+                self.mark_alive(&met, place);
+                return Ok(true);
+            }
+            if looked_at < TRIED && self.has_known_end(at)? {
                 self.mark_alive(&met, place);
                 return Ok(true);
             }
@@ -153,17 +186,17 @@ impl Residuals {
             if self.known(at).alive == Alive::No {
                 continue;
             }
-            for rest in self.rests_of_and(at)? {
+            for (rest, way) in self.rests_of_and(at)? {
                 if seen.insert(rest) {
                     let (most, others) = self.distances(rest);
-                    nearest[0].push(Reverse((most, met.len())));
-                    nearest[1].push(Reverse((others, met.len())));
-                    met.push((rest, place, false));
+                    nearest[0].push(Reverse((most, others, met.len())));
+                    nearest[1].push(Reverse((others, most, met.len())));
+                    met.push(Met { id: rest, from: place, way, is_done: false });
                 }
             }
         }
         // Nothing that can be reached matches.
-        for (at, ..) in met {
+        for Met { id: at, .. } in met {
             if matches!(self.exprs.get(at), Expr::And(_)) {
                 self.known(at).alive = Alive::No;
             }
@@ -184,17 +217,49 @@ impl Residuals {
         })
     }
 
-    /// All on the way to something alive are alive.
-    fn mark_alive(&mut self, met: &[(ExprId, usize, bool)], place: usize) {
+    /// All on the way to something alive are alive; the way is tried first the next time.
+    fn mark_alive(&mut self, met: &[Met], place: usize) {
         let mut place = place;
+        let mut ways = Vec::new();
         loop {
-            let (at, from, _) = met[place];
-            self.known(at).alive = Alive::Yes;
+            let Met { id, from, way, .. } = met[place];
+            self.known(id).alive = Alive::Yes;
             if place == 0 {
-                return;
+                break;
             }
+            ways.push(way);
             place = from;
         }
+        // A search that begins in an escape comes out of it first.
+        while ways.pop_if(|way| *way == Way::Unknown).is_some() {}
+        if (2..=LONGEST_END).contains(&ways.len()) && !ways.contains(&Way::Unknown) {
+            ways.reverse();
+            self.known_ends.truncate(KNOWN_ENDS - 1);
+            self.known_ends.insert(0, ways.into());
+        }
+    }
+
+    /// Whether a way on which other expressions came to their ends leads `id` to one.
+    fn has_known_end(&mut self, id: ExprId) -> Result<bool, Error> {
+        for place in 0..self.known_ends.len() {
+            let ways = self.known_ends[place].clone();
+            let mut at = id;
+            for &way in &*ways {
+                at = match way {
+                    Way::Byte(byte) => self.past_byte(at, byte)?,
+                    Way::Character(c) => self.past_raw(at, c)?,
+                    Way::Unknown => self.exprs.nothing(),
+                };
+                if at == self.exprs.nothing() {
+                    break;
+                }
+                if self.is_surely_alive(at) {
+                    self.known_ends[..=place].rotate_right(1);
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     fn is_surely_alive(&mut self, id: ExprId) -> bool {
@@ -217,20 +282,25 @@ impl Residuals {
         self.is_any_counted(counter) && shape.is_exact && (min..=max).contains(&shape.shortest)
     }
 
-    /// What an intersection leads to, whether empty or not.
-    fn rests_of_and(&mut self, id: ExprId) -> Result<Vec<ExprId>, Error> {
+    /// What an intersection leads to, whether empty or not, and by what.
+    fn rests_of_and(&mut self, id: ExprId) -> Result<Vec<(ExprId, Way)>, Error> {
         let Expr::And(list) = self.exprs.get(id) else {
             return Ok(Vec::new());
         };
         if let Some(rests) = self.after_escape(id, MOST_HEADS) {
-            return Ok(rests.into_iter().map(|(rest, _)| rest).collect());
+            return Ok(rests.into_iter().map(|(rest, _)| (rest, Way::Unknown)).collect());
+        }
+        if let Some(AfterAny { spelling, rests }) = self.after_any_character(id)? {
+            let is_raw = |c| spell::stands_raw(c, spelling);
+            let way = |(rest, c)| (rest, if is_raw(c) { Way::Character(c) } else { Way::Unknown });
+            return Ok(rests.into_iter().map(way).collect());
         }
         let nothing = self.exprs.nothing();
-        let mut rests = Vec::new();
+        let mut rests: Vec<(ExprId, Way)> = Vec::new();
         for byte in self.first_bytes(id)? {
             let rest = self.derive_and(list, byte)?;
-            if rest != nothing && !rests.contains(&rest) {
-                rests.push(rest);
+            if rest != nothing && !rests.iter().any(|&(known, _)| known == rest) {
+                rests.push((rest, Way::Byte(byte)));
             }
         }
         Ok(rests)

@@ -5,12 +5,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::grammar::{Expr, ExprId, Exprs};
+use crate::grammar::{ExprId, Exprs};
 use crate::limits::Limits;
 use crate::residual::{NoRules, Residuals};
 
 /// Bytes up to which the texts of a language are listed.
 const LONGEST_FEW: usize = 256;
+
+/// Steps in which a language without end that is no more than some patterns shows that it is one.
+const LONGEST_WALK: usize = 32;
 
 /// Languages of texts: expressions without calls, and what was found out about them.
 #[derive(Debug)]
@@ -50,10 +53,7 @@ impl Languages {
         let mut at = id;
         for &byte in text {
             // Whether something else matches an intersection makes no difference here.
-            at = match self.residuals.exprs.get(at) {
-                Expr::And(list) => self.residuals.derive_and(list, byte)?,
-                _ => self.residuals.step(at, byte)?,
-            };
+            at = self.residuals.past_byte(at, byte)?;
         }
         Ok(self.residuals.exprs.is_nullable(at))
     }
@@ -102,7 +102,7 @@ impl Languages {
     pub(crate) fn count(&mut self, id: ExprId, most: u32) -> Result<u32, Error> {
         let nothing = self.residuals.exprs.nothing();
         let id = self.residuals.without_empty_parts(id)?;
-        if self.residuals.exprs.is_endless(id) {
+        if self.residuals.exprs.is_endless(id) || (id != nothing && self.comes_back(id)?) {
             return Ok(most);
         }
         let mut open: FxHashMap<ExprId, u64> = FxHashMap::default();
@@ -136,6 +136,23 @@ impl Languages {
             }
         }
         Ok(u32::try_from(ended).unwrap_or(u32::MAX).min(most))
+    }
+
+    /// Whether the first way that leads on with the most bytes, step by step, comes to a state that
+    /// was there before: then there is no end of texts.
+    fn comes_back(&mut self, id: ExprId) -> Result<bool, Error> {
+        let mut path = vec![id];
+        for _ in 0..LONGEST_WALK {
+            let ways = self.ways(path[path.len() - 1])?;
+            if ways.iter().any(|(_, rest)| path.contains(rest)) {
+                return Ok(true);
+            }
+            let Some((_, widest)) = ways.into_iter().max_by_key(|(bytes, _)| bytes.len()) else {
+                break;
+            };
+            path.push(widest);
+        }
+        Ok(false)
     }
 
     /// What `id` leads to, and with which bytes.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::error::Error;
 use crate::grammar::{Expr, ExprId, UNBOUNDED};
 use crate::residual::Residuals;
-use crate::residual::characters::MOST_HEADS;
+use crate::residual::characters::{AfterAny, MOST_HEADS};
 
 /// Steps of single conjuncts spent on the lengths of one expression, where nothing else says how
 /// much they are worth, before the answer is "not known".
@@ -228,6 +228,16 @@ impl Residuals {
         steps: &mut usize,
     ) -> Result<Option<Vec<ExprId>>, Error> {
         let (nothing, empty) = (self.exprs.nothing(), self.exprs.empty());
+        if let Expr::Chars { spelling: own, .. } = self.exprs.get(any)
+            && let Some(AfterAny { spelling, rests }) = self.after_any_character(id)?
+            && spelling == own
+        {
+            let Some(left) = steps.checked_sub(rests.len() * self.conjuncts(id)) else {
+                return Ok(None);
+            };
+            *steps = left;
+            return Ok(Some(rests.into_iter().map(|(rest, _)| rest).collect()));
+        }
         let mut seen = vec![(id, any)];
         let mut found = Vec::new();
         let mut at = 0;
@@ -242,16 +252,12 @@ impl Residuals {
             let other = self.partition(character)?;
             let both = self.partitions.product(partition, other);
             for byte in self.partitions.representatives(both) {
-                let (cost, rest) = match self.exprs.get(text) {
-                    // What is empty has no lengths: nobody needs to know that first.
-                    Expr::And(list) => (self.exprs.list(list).len(), self.derive_and(list, byte)?),
-                    _ => (1, self.step(text, byte)?),
-                };
-                if *steps < cost {
+                let Some(left) = steps.checked_sub(self.conjuncts(text)) else {
                     return Ok(None);
-                }
-                *steps -= cost;
-                let rest = (rest, self.step(character, byte)?);
+                };
+                *steps = left;
+                // What is empty has no lengths: nobody needs to know that first.
+                let rest = (self.past_byte(text, byte)?, self.step(character, byte)?);
                 if rest.0 == nothing || rest.1 == nothing {
                     continue;
                 }
@@ -265,5 +271,13 @@ impl Residuals {
         found.sort_unstable();
         found.dedup();
         Ok(Some(found))
+    }
+
+    /// How many expressions a step of `id` is a step of.
+    fn conjuncts(&self, id: ExprId) -> usize {
+        match self.exprs.get(id) {
+            Expr::And(list) => self.exprs.list(list).len(),
+            _ => 1,
+        }
     }
 }

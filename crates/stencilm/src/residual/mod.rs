@@ -34,6 +34,7 @@ use crate::grammar::{ByteSet, ExprId, Exprs, LiteralsId, Mark, RuleId, Rules, Sp
 use crate::limits::{Budget, Limits};
 use crate::residual::calls::{Callee, Closure};
 use crate::residual::characters::Atoms;
+use crate::residual::emptiness::Way;
 use crate::residual::excess::Excess;
 use crate::residual::first::First;
 use crate::residual::lengths::Outcome;
@@ -118,6 +119,8 @@ pub(crate) struct Residuals {
     length_bounds: FxHashMap<ExprId, Option<u32>>,
     words: FxHashMap<(ExprId, bool), Words>,
     atoms: Atoms,
+    /// Ways on which expressions came to their ends.
+    known_ends: Vec<Arc<[Way]>>,
     firsts: FxHashMap<(ExprId, u32), First>,
     first_through_calls: FxHashMap<ExprId, ByteSet>,
     live_first: FxHashMap<ExprId, ByteSet>,
@@ -165,6 +168,7 @@ impl Residuals {
             length_bounds: FxHashMap::default(),
             words: FxHashMap::default(),
             atoms: Atoms::default(),
+            known_ends: Vec::new(),
             firsts: FxHashMap::default(),
             first_through_calls: FxHashMap::default(),
             live_first: FxHashMap::default(),

@@ -131,11 +131,10 @@ impl Residuals {
         }
         match self.exprs.get(id) {
             Expr::Choice(list) => {
-                let mut members = self.exprs.list(list).to_vec();
-                for member in &mut members {
-                    *member = self.cut(*member, most);
-                }
-                self.exprs.choice(&members)
+                let members = self.exprs.list(list).to_vec();
+                let cut: Vec<ExprId> =
+                    members.iter().map(|&member| self.cut(member, most)).collect();
+                if cut == members { id } else { self.exprs.choice(&cut) }
             }
             Expr::Seq(first, rest) => {
                 let others = self.shape(rest).shortest;

@@ -40,3 +40,23 @@ fn names_run_out_whichever_way_they_are_told() {
         &[r#"{"a":1,"é":1,"😀":1,"aé":1,"a😀":1,"éa":1,"éé":1,"é😀":1,"😀a":1,"😀é":1}"#],
     );
 }
+
+#[test]
+fn what_can_only_be_escaped_is_found_in_an_intersection() {
+    // Conditions that only control characters, quotes and backslashes fulfil.
+    let only = r#"{"type": "string", "allOf": [{"pattern": "^[\\u0000-\\u001f\"\\\\]+$"},
+        {"pattern": "\\n.*[^\\n]"}, {"pattern": "\"$"}], "maxLength": 3}"#;
+    check(only, &[r#""\n\t\"""#, r#""\u000a\"""#], &[r#""\n\t""#, r#""\n\t\t\"""#, r#""\na\"""#]);
+    let none = r#"{"type": "string", "allOf": [{"pattern": "^[\\u0000-\\u001f]+$"},
+        {"not": {"pattern": "[\\u0000-\\u0010]"}}, {"pattern": "\\n"}]}"#;
+    let budget = &mut Budget::new(Limits::default(), Cancel::new());
+    let refused = grammar(none, &JsonSchemaOptions::default(), budget);
+    assert!(refused.is_err(), "no text has all of these");
+}
+
+#[test]
+fn names_without_end_never_run_out() {
+    let names = r#"{"type": "object", "propertyNames": {"allOf": [{"pattern": "a"}, {"pattern": "[^a]b"},
+        {"not": {"pattern": "^.{1,3}$"}}]}, "minProperties": 2}"#;
+    check(names, &[r#"{"xbba":1,"xbbba":2}"#], &[r#"{"xbba":1}"#, r#"{"xba":1,"xbbba":2}"#]);
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::frontend::json_schema::constants::ConstantId;
-use crate::frontend::json_schema::formula::{ANY_OBJECT, Formula, FormulaId};
+use crate::frontend::json_schema::formula::{Formula, FormulaId};
 use crate::frontend::json_schema::object_states::At;
 use crate::frontend::json_schema::object_table::{Leaf, ObjectTable};
 use crate::frontend::json_schema::schemas::Schemas;
@@ -75,13 +75,29 @@ impl Schemas {
                 return Ok(true);
             }
         }
-        if formula == ANY_OBJECT {
+        // Asked of each two alternatives that meet: most need no table of names to be answered.
+        if self.may_be_empty(formula) {
             return Ok(true);
         }
         let id = self.object_table(formula, formula)?;
         let table = self.reach.tables[id as usize].clone();
-        let start = table.start();
-        Ok(self.may_close(&table, start) || self.search(&table, start, &[formula], None)?)
+        self.search(&table, table.start(), &[formula], None)
+    }
+
+    /// Whether the object without members is one of a formula's.
+    fn may_be_empty(&self, formula: FormulaId) -> bool {
+        match self.formulas.get(formula) {
+            Formula::Never | Formula::Exists(_) => false,
+            Formula::Any => true,
+            Formula::Object(object) => {
+                object.min == 0 && !object.members.iter().any(|member| member.is_required)
+            }
+            Formula::Except(constants) => {
+                constants.iter().all(|&known| !self.constants.members(known).is_empty())
+            }
+            Formula::And(parts) => parts.iter().all(|&part| self.may_be_empty(part)),
+            Formula::Or(parts) => parts.iter().any(|&part| self.may_be_empty(part)),
+        }
     }
 
     /// Whether an object that could be completed at `from` can be at `next`, one member later.
