@@ -92,18 +92,17 @@ impl CharSet {
     /// The set of all characters that are not in this one.
     #[must_use]
     pub fn negate(&self) -> Self {
-        let mut gaps = Vec::with_capacity(self.ranges.len() + 1);
+        let mut gaps = Vec::with_capacity(self.ranges.len() + 2);
         let mut next = 0;
-        for &(low, high) in self.ranges.iter() {
-            if next < low {
-                gaps.push((next, low - 1));
-            }
+        // The surrogates are in no set.
+        let ends = self.ranges.iter().copied().chain([(LAST + 1, LAST + 1)]);
+        for (low, high) in ends {
+            let below = (next, (low.max(1) - 1).min(FIRST_SURROGATE - 1));
+            let above = (next.max(LAST_SURROGATE + 1), low.max(1) - 1);
+            gaps.extend([below, above].into_iter().filter(|(from, to)| from <= to && *from < low));
             next = high + 1;
         }
-        if next <= LAST {
-            gaps.push((next, LAST));
-        }
-        Self::from_code_points(gaps)
+        Self { ranges: gaps.into() }
     }
 
     /// The characters of either set.
@@ -128,7 +127,8 @@ impl CharSet {
                 right += 1;
             }
         }
-        Self::from_code_points(common)
+        // In order, and apart: neighbours are in one range of both.
+        Self { ranges: common.into() }
     }
 
     /// The characters of this set that `other` lacks.
@@ -161,10 +161,12 @@ impl CharSet {
     /// Whether every scalar value of `low..=high` is in the set.
     #[must_use]
     pub fn covers(&self, low: u32, high: u32) -> bool {
-        Self::from_code_points([(low, high)])
-            .ranges
-            .iter()
-            .all(|&(low, high)| self.ranges.iter().any(|&(a, b)| a <= low && high <= b))
+        let below = (low, high.min(FIRST_SURROGATE - 1));
+        let above = (low.max(LAST_SURROGATE + 1), high.min(LAST));
+        [below, above].iter().filter(|(low, high)| low <= high).all(|&(low, high)| {
+            let at = self.ranges.partition_point(|&(_, last)| last < high);
+            self.ranges.get(at).is_some_and(|&(first, _)| first <= low)
+        })
     }
 }
 
@@ -232,5 +234,17 @@ mod tests {
         let set = CharSet::new([('a', 'f'), ('p', 'z')]);
         assert_eq!(set.clamp('e'.into(), 'q'.into()), CharSet::new([('e', 'f'), ('p', 'q')]));
         assert!(set.covers('b'.into(), 'c'.into()) && !set.covers('f'.into(), 'p'.into()));
+    }
+
+    #[test]
+    fn surrogates_are_no_gap() {
+        let any = CharSet::any();
+        assert!(any.covers(0xD000, 0xE000) && any.covers(0xD800, 0xDFFF));
+        assert!(!CharSet::new([('\0', '\u{D7FF}')]).covers(0xD7FF, 0xE000));
+        for set in [any, CharSet::new([]), CharSet::of(['\0', '\u{D7FF}', '\u{E000}', char::MAX])] {
+            let gaps =
+                (0..=char::MAX.into()).filter_map(char::from_u32).filter(|&c| !set.contains(c));
+            assert_eq!(set.negate(), CharSet::of(gaps));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The derivative itself, one case for each kind of expression.
 
 use crate::error::Error;
-use crate::grammar::{Expr, ExprId, UNBOUNDED};
+use crate::grammar::{ByteSet, Expr, ExprId, Progress, UNBOUNDED};
 use crate::residual::partition::PartitionId;
 use crate::residual::{Residuals, Steps, UNKNOWN, spell};
 
@@ -96,7 +96,18 @@ impl Residuals {
         let (set, spelling, progress) =
             spell::character(&self.exprs, id).expect("the caller matched a character");
         let mut targets = [self.exprs.nothing(); 256];
-        for byte in 0..=u8::MAX {
+        // The others lead nowhere.
+        let bytes = match progress {
+            None => 0..=u8::MAX,
+            Some(Progress::Utf8 { .. }) => 0x80..=0xBF,
+            Some(_) => 0..=0x7F,
+        };
+        let alike = if progress.is_none() { spell::leads_alike(&set) } else { ByteSet::EMPTY };
+        for byte in bytes {
+            if alike.contains(byte) {
+                targets[usize::from(byte)] = targets[usize::from(byte) - 1];
+                continue;
+            }
             targets[usize::from(byte)] = match progress {
                 None => spell::first_byte(&mut self.exprs, &set, spelling, byte),
                 Some(at) => spell::next_byte(&mut self.exprs, &set, spelling, at, byte),

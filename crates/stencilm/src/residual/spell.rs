@@ -1,7 +1,7 @@
 //! How one character of a class goes out byte by byte: UTF-8 (RFC 3629), the inside of JSON strings
 //! (RFC 8259 section 7), and of Python's.
 
-use crate::grammar::{CharSet, Expr, ExprId, Exprs, Progress, SHORT_ESCAPES, Spelling};
+use crate::grammar::{ByteSet, CharSet, Expr, ExprId, Exprs, Progress, SHORT_ESCAPES, Spelling};
 
 /// What follows the backslash of a short escape in Python, and the character.
 const PYTHON_ESCAPES: [(u8, char); 10] = [
@@ -40,6 +40,24 @@ pub(crate) fn first_byte(exprs: &mut Exprs, set: &CharSet, spelling: Spelling, b
         0xF0..=0xF4 => utf8(exprs, set, spelling, 3, u32::from(byte & 0x07)),
         _ => exprs.nothing(),
     }
+}
+
+/// First bytes of characters that leave the same of a class which has all that begin with one of them, or
+/// none, and these characters.
+const LEADS: [(u8, u8, u32, u32); 4] = [
+    (0xC2, 0xDF, 0x80, 0x7FF),
+    (0xE1, 0xEC, 0x1000, 0xCFFF),
+    (0xEE, 0xEF, 0xE000, 0xFFFF),
+    (0xF1, 0xF3, 0x4_0000, 0xF_FFFF),
+];
+
+/// The bytes after the first that leave the same as the one before, at the beginning of a character of
+/// `set`.
+pub(crate) fn leads_alike(set: &CharSet) -> ByteSet {
+    let is_alike =
+        |&(_, _, low, high): &(u8, u8, u32, u32)| set.covers(low, high) || !set.meets(low, high);
+    let alike = LEADS.iter().filter(|lead| is_alike(lead));
+    alike.flat_map(|&(first, last, ..)| first + 1..=last).collect()
 }
 
 /// What remains after one more `byte`.
@@ -165,13 +183,15 @@ fn utf8(exprs: &mut Exprs, set: &CharSet, spelling: Spelling, left: u8, bits: u3
         (3, _) => 0x1_0000,
         _ => 0,
     };
-    let reached = set.clamp(low.max(shortest), high);
-    let is_whole =
-        low >= shortest && reached.covers(low, high) && !(low <= 0xDFFF && high >= 0xD800);
-    if is_whole && high <= 0x10_FFFF {
-        let continuation = exprs.byte_set(&crate::grammar::ByteSet::range(0x80, 0xBF));
+    if !set.meets(low.max(shortest), high) {
+        return exprs.nothing();
+    }
+    let is_scalar = high <= 0x10_FFFF && !(low <= 0xDFFF && high >= 0xD800);
+    if is_scalar && low >= shortest && set.covers(low, high) {
+        let continuation = exprs.byte_set(&ByteSet::range(0x80, 0xBF));
         return exprs.repeat(continuation, left.into(), left.into());
     }
+    let reached = set.clamp(low.max(shortest), high);
     exprs.partial(&reached, spelling, Progress::Utf8 { left, bits })
 }
 
