@@ -118,7 +118,7 @@ fn the_longest_tokens_need_no_deep_stack() {
     assert_eq!(merged.tokens().len(), 60);
     assert_eq!(trie.without(0, &[1]).tokens().len(), 19);
     let sieve = vocabulary.sieve(&CharSet::any(), Some(65_534));
-    assert_eq!((sieve.rest_count(), sieve.rest_depth()), (20, 65_535));
+    assert_eq!(sieve.rest_count(), 20);
     let again = Vocabulary::from_bytes(&vocabulary.to_bytes()).expect("it was saved");
     assert_eq!(again.trie(), trie);
 }

@@ -115,11 +115,7 @@ fn check(model: &str) {
             assert_eq!(has(sieve.pure(), id as usize), is_pure, "{model}, {name}, token {id}");
             assert_eq!(has(sieve.rest(), rank), !is_pure, "{model}, {name}, token {id}");
         }
-        println!(
-            "  {name}: {time:?}, rest {} as deep as {}",
-            sieve.rest_count(),
-            sieve.rest_depth(),
-        );
+        println!("  {name}: {time:?}, rest {}", sieve.rest_count());
     }
     let quoted: Vec<(&Trie, u32)> = (0..trie.len())
         .filter(|&node| trie.byte(node) == b'"' && trie.end(node) > node + 1)

@@ -70,59 +70,99 @@ impl BitRows {
         Self { length: self.length, words: words.into() }
     }
 
+    /// The unions of the rows in each of some sets of rows.
+    fn united(&self, sets: &[u128]) -> Self {
+        let mut words = vec![0; sets.len() * self.length];
+        for (sum, set) in words.chunks_exact_mut(self.length).zip(sets) {
+            let rows: Vec<&[u32]> =
+                (0..128).filter(|row| set >> row & 1 == 1).map(|row| self.row(row)).collect();
+            unite(sum, &rows, 0);
+        }
+        Self { length: self.length, words: words.into() }
+    }
+
     /// The memory it takes, in bytes.
     pub(crate) fn size_in_bytes(&self) -> usize {
         size_of_val(&*self.words)
     }
 }
 
-/// Rows and the unions of neighbouring ones, so that a union of many is one of few.
+/// Rows and unions of them, so that a union of many is one of few.
 #[derive(Debug)]
 pub(crate) struct RowTree {
     // Invariant: the rows themselves, then the unions of four, of sixteen, … that are aligned;
     // at least one level.
     levels: Vec<BitRows>,
+    // Invariant: sets of rows that are often asked for together, the largest first, and their unions.
+    spans: Vec<u128>,
+    of_spans: BitRows,
 }
 
 impl RowTree {
-    /// As [`BitRows::of`]; `count` is at most 128.
-    pub(crate) fn of<const N: usize>(count: usize, marks: &[[u32; N]], order: &[u32]) -> Self {
+    /// As [`BitRows::of`]; `count` is at most 128. `spans` are sets of rows that are often asked for
+    /// together.
+    pub(crate) fn of<const N: usize>(
+        count: usize,
+        marks: &[[u32; N]],
+        order: &[u32],
+        mut spans: Vec<u128>,
+    ) -> Self {
         let mut levels = vec![BitRows::of(count, marks, order)];
         let mut left = count / 4;
-        while left > 1 {
+        while left > 4 {
             levels.extend(levels.last().map(BitRows::united_by_four));
             left /= 4;
         }
-        Self { levels }
+        spans.sort_unstable_by_key(|span| std::cmp::Reverse(span.count_ones()));
+        let of_spans = levels[0].united(&spans);
+        Self { levels, spans, of_spans }
     }
 
-    /// Adds the rows whose bits are in `wanted` to `sum`.
-    pub(crate) fn unite(&self, sum: &mut [u32], mut wanted: u128) {
-        const BLOCK: usize = 2_048;
-        let mut rows = Vec::new();
+    /// Adds rows to `rows` whose union is that of those whose bits are in `wanted`.
+    pub(crate) fn find<'a>(&'a self, wanted: u128, rows: &mut Vec<&'a [u32]>) {
+        let mut left = wanted;
+        let mut take = |bits: u128, row: &'a [u32]| {
+            if wanted & bits == bits && left & bits != 0 {
+                rows.push(row);
+                left &= !bits;
+            }
+        };
+        for (at, &span) in self.spans.iter().enumerate() {
+            take(span, self.of_spans.row(at));
+        }
         for (level, rows_of_level) in self.levels.iter().enumerate().rev() {
             let size = 1 << (2 * level);
             let block = (1 << size) - 1;
             for row in 0..rows_of_level.words.len() / rows_of_level.length {
-                let bits: u128 = block << (row * size);
-                if wanted & bits == bits {
-                    rows.push(rows_of_level.row(row));
-                    wanted &= !bits;
-                }
-            }
-        }
-        // Block by block, so that the sum stays in the nearest cache.
-        for (block, sum) in sum.chunks_mut(BLOCK).enumerate() {
-            for row in &rows {
-                let row = &row[block * BLOCK..][..sum.len()];
-                sum.iter_mut().zip(row).for_each(|(sum, word)| *sum |= word);
+                take(block << (row * size), rows_of_level.row(row));
             }
         }
     }
 
     /// The memory it takes, in bytes.
     pub(crate) fn size_in_bytes(&self) -> usize {
-        self.levels.iter().map(BitRows::size_in_bytes).sum()
+        let levels: usize = self.levels.iter().map(BitRows::size_in_bytes).sum();
+        levels + self.of_spans.size_in_bytes()
+    }
+}
+
+/// Adds the words of all `rows` from `at` on to `sum`.
+pub(crate) fn unite(sum: &mut [u32], rows: &[&[u32]], at: usize) {
+    const BLOCK: usize = 1_024;
+    // Block by block, so that the sum stays in the nearest cache, and four rows at once.
+    for (block, sum) in sum.chunks_mut(BLOCK).enumerate() {
+        let from = at + block * BLOCK;
+        let mut fours = rows.chunks_exact(4);
+        for four in &mut fours {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|row| &four[row][from..from + sum.len()]);
+            for ((((sum, a), b), c), d) in sum.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+                *sum |= a | b | c | d;
+            }
+        }
+        for row in fours.remainder() {
+            let row = &row[from..from + sum.len()];
+            sum.iter_mut().zip(row).for_each(|(sum, word)| *sum |= word);
+        }
     }
 }
 

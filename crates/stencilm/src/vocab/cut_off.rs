@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     grammar::CharSet,
-    vocab::{bits, texts::Texts, trie_builder::to_u32},
+    vocab::{texts::Texts, trie_builder::to_u32},
 };
 
 /// The code points from the first to the last.
@@ -39,19 +39,14 @@ impl CutOff {
         Self { ranges: found.into_keys().collect(), starts: starts.into(), ranks: ranks.into() }
     }
 
-    /// Adds the tokens that no character of `class` goes on like to `refused`, a row whose first `words`
-    /// words are by number.
-    pub(crate) fn refuse(&self, class: &CharSet, order: &[u32], words: usize, refused: &mut [u32]) {
+    /// Adds the ranks of the tokens that no character of `class` goes on like to `refused`.
+    pub(crate) fn refuse(&self, class: &CharSet, refused: &mut Vec<u32>) {
         if class.covers(0x80, char::MAX.into()) {
             return;
         }
         for (&(low, high), ranks) in self.ranges.iter().zip(self.starts.windows(2)) {
-            if class.meets(low, high) {
-                continue;
-            }
-            for &rank in &self.ranks[ranks[0] as usize..ranks[1] as usize] {
-                bits::insert(refused, order[rank as usize]);
-                bits::insert(&mut refused[words..], rank);
+            if !class.meets(low, high) {
+                refused.extend_from_slice(&self.ranks[ranks[0] as usize..ranks[1] as usize]);
             }
         }
     }

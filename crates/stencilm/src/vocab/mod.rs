@@ -17,6 +17,7 @@ mod points;
 mod quoted;
 mod row;
 mod sieve;
+mod string_signs;
 mod texts;
 mod tiling;
 mod trie;
@@ -36,6 +37,7 @@ pub(crate) use named::NamedTokens;
 pub use quoted::{Quoted, Rejoined};
 pub(crate) use row::Row;
 pub use sieve::{Parted, Sieve};
+pub(crate) use string_signs::StringSigns;
 pub use tiling::Tiling;
 pub(crate) use trie::Node;
 pub use trie::Trie;
@@ -75,6 +77,7 @@ pub struct Vocabulary {
     characters: Characters,
     sieves: SieveIndex,
     quoted: Quoted,
+    string_signs: StringSigns,
     joints: Joints,
     spellable: ByteSet,
     used: ByteSet,
@@ -136,6 +139,7 @@ impl Vocabulary {
             sieves: SieveIndex::of(&texts, &characters, order),
             tiling: Tiling::of(&trie, &spellable),
             quoted: Quoted::of(&texts, order),
+            string_signs: StringSigns::of(&texts, order, &key),
             joints: Joints::of(&texts, order),
             texts,
             special,
@@ -247,7 +251,7 @@ impl Vocabulary {
     /// let letters = CharSet::new([('a', 'z')]);
     /// assert_eq!(vocabulary.sieve(&letters, None).pure()[..], [0b1001]);
     /// let sieve = vocabulary.sieve(&letters, Some(2));
-    /// assert_eq!((sieve.pure()[0], sieve.rest_count(), sieve.rest_depth()), (0b0001, 3, 3));
+    /// assert_eq!((sieve.pure()[0], sieve.rest_count()), (0b0001, 3));
     /// # Ok::<(), stencilm::Error>(())
     /// ```
     #[must_use]
@@ -291,7 +295,7 @@ impl Vocabulary {
 
     /// The tokens of some part with more than `most` characters.
     pub(crate) fn longer(&self, parted: Parted, most: u32) -> Row {
-        self.sieves.longer(parted, most)
+        self.sieves.longer(parted, most, self.trie().tokens())
     }
 
     /// The tokens of some part with one of some bytes of ASCII.
@@ -309,6 +313,11 @@ impl Vocabulary {
     #[must_use]
     pub fn quoted(&self) -> &Quoted {
         &self.quoted
+    }
+
+    /// The tokens with a quote or a backslash.
+    pub(crate) fn string_signs(&self) -> &StringSigns {
+        &self.string_signs
     }
 
     /// The most characters that one token touches.
@@ -377,6 +386,7 @@ impl Vocabulary {
             + self.sieves.size_in_bytes()
             + self.tiling.as_ref().map_or(0, Tiling::size_in_bytes)
             + self.quoted.size_in_bytes()
+            + self.string_signs.size_in_bytes()
             + self.joints.size_in_bytes()
     }
 }

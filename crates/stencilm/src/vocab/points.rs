@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::{
     grammar::CharSet,
-    vocab::{bit_rows::RowTree, bits, cut_off::cut_off, texts::Texts, trie_builder::to_u32},
+    vocab::{bit_rows::RowTree, cut_off::cut_off, texts::Texts, trie_builder::to_u32},
 };
 
 /// How many groups there are: as many as a mark of one word tells apart.
@@ -67,7 +67,7 @@ impl Points {
             }
         }
         Self {
-            rows: RowTree::of(GROUPS, &marks, order),
+            rows: RowTree::of(GROUPS, &marks, order, vec![(1 << GROUPS) - 1]),
             codes: codes.into(),
             starts: starts.into(),
             ranks: pairs.into_iter().map(|(_, rank)| rank).collect(),
@@ -75,16 +75,18 @@ impl Points {
         }
     }
 
-    /// Adds the tokens with a character beyond ASCII that `class` lacks to `refused`, a row
-    /// whose first `words` words are by number.
-    pub(crate) fn refuse(&self, class: &CharSet, order: &[u32], words: usize, refused: &mut [u32]) {
+    /// Adds the tokens with a character beyond ASCII that `class` lacks: rows of whole groups to
+    /// `rows`, the ranks of others to `ranks`.
+    pub(crate) fn refuse<'a>(
+        &'a self,
+        class: &CharSet,
+        rows: &mut Vec<&'a [u32]>,
+        ranks: &mut Vec<u32>,
+    ) {
         let mut groups = 0_u128;
         let mut refuse_each = |points: Range<usize>| {
             let (from, to) = (self.starts[points.start], self.starts[points.end]);
-            for &rank in &self.ranks[from as usize..to as usize] {
-                bits::insert(refused, order[rank as usize]);
-                bits::insert(&mut refused[words..], rank);
-            }
+            ranks.extend_from_slice(&self.ranks[from as usize..to as usize]);
         };
         for points in self.points_outside(class) {
             let first = self.groups.partition_point(|&start| start < points.start);
@@ -97,7 +99,7 @@ impl Points {
             refuse_each(points.start..self.groups[first]);
             refuse_each(self.groups[last]..points.end);
         }
-        self.rows.unite(refused, groups);
+        self.rows.find(groups, rows);
     }
 
     /// The runs of code points that `class` lacks, by their places; no two touch.

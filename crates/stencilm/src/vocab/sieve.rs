@@ -3,18 +3,19 @@
 //! In: any class of characters. Out: the tokens that are whole UTF-8 and have no other
 //! character, ready to be laid into a mask, and the others, by rank, for a walk to look for.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use crate::{
     grammar::{ByteSet, CharSet},
     vocab::{
-        bit_rows::{BitRows, RowTree},
+        bit_rows::{BitRows, RowTree, unite},
         bits,
         characters::Characters,
         cut_off::{CutOff, cut_off},
         points::Points,
         row::Row,
         texts::Texts,
+        trie_builder::to_u32,
     },
 };
 
@@ -26,8 +27,6 @@ pub struct Sieve {
     pure: Arc<[u32]>,
     // Invariant: a bitset by rank.
     rest: Box<[u32]>,
-    rest_count: u32,
-    rest_depth: u32,
 }
 
 impl Sieve {
@@ -49,13 +48,7 @@ impl Sieve {
     /// How many tokens are in the rest.
     #[must_use]
     pub fn rest_count(&self) -> u32 {
-        self.rest_count
-    }
-
-    /// The most characters that a token of the rest touches.
-    #[must_use]
-    pub fn rest_depth(&self) -> u32 {
-        self.rest_depth
+        bits::count(&self.rest)
     }
 
     /// The memory it takes, in bytes.
@@ -76,24 +69,40 @@ pub(crate) struct SieveIndex {
     words: usize,
     points: Points,
     cut_off: CutOff,
-    // Invariant: (characters, number, rank) of the tokens with at least `SATURATED` characters,
-    // longest first.
-    long: Box<[(u32, u32, u32)]>,
+    // Invariant: (characters, rank) of the tokens with more than `COUNTED` characters, longest first.
+    long: Box<[(u32, u32)]>,
+    // Invariant: where the ranks of the texts of a part that begin with each byte start, and end.
+    whole: Box<[u32; 257]>,
+    spaced: Box<[u32; 257]>,
 }
 
-/// Rows of traits: bit *i* of the number of characters, which ends at `SATURATED`.
-const COUNT_BITS: usize = 6;
-const SATURATED: u32 = (1 << COUNT_BITS) - 1;
+/// Rows of traits below this one: more characters than the row's number.
+const COUNTED: u32 = 16;
+/// Row of traits: all tokens with text, that is, with more than no character.
+const TEXT: usize = 0;
 /// Row of traits: not whole UTF-8.
-const PARTIAL: usize = 6;
-/// Row of traits: all tokens with text.
-const TEXT: usize = 7;
+const PARTIAL: usize = COUNTED as usize;
 /// Row of traits: tokens that begin with a space and go on.
-const SPACED: usize = 8;
+const SPACED: usize = PARTIAL + 1;
 /// Row of traits: tokens with a space after the first byte.
-const AGAIN: usize = 9;
+const AGAIN: usize = PARTIAL + 2;
 /// Row of traits: neither whole UTF-8, nor that up to the beginning of a character.
-const BROKEN: usize = 10;
+const BROKEN: usize = PARTIAL + 3;
+
+/// Neighbours in ASCII that classes have or lack together: what is not printed, signs, digits, signs,
+/// big letters, signs, small letters, signs. Classes that are read aloud begin and end there.
+const NEIGHBOURS: [u32; 9] = [0, 32, 48, 58, 65, 91, 97, 123, 128];
+
+/// What a sieve refuses.
+#[derive(Default)]
+struct Refused<'a> {
+    rows: Vec<&'a [u32]>,
+    /// Tokens by rank, maybe more than once.
+    ranks: Vec<u32>,
+}
+
+/// So many tokens are laid into a mask one by one while a row is united with others.
+const SINGLES_A_ROW: usize = 400;
 
 /// Which texts a sieve parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,12 +118,16 @@ impl SieveIndex {
     /// Looks at the text of every token; `order` has the number of each rank.
     pub(crate) fn of(texts: &Texts, characters: &Characters, order: &[u32]) -> Self {
         let marks: Vec<_> = (0..texts.len()).map(|id| ascii_of(texts.of(id))).collect();
-        let ascii = RowTree::of(128, &marks, order);
+        let ascii = RowTree::of(128, &marks, order, spans());
         let mark = |id| traits_of(texts.of(id), characters, id);
         let marks: Vec<_> = (0..texts.len()).map(mark).collect();
-        let ranked = || (0..).zip(order).map(|(rank, &id)| (characters.count(id), id, rank));
-        let mut long: Vec<_> = ranked().filter(|it| it.0 >= SATURATED).collect();
+        let ranked = (0..).zip(order).map(|(rank, &id)| (characters.count(id), rank));
+        let mut long: Vec<_> = ranked.filter(|it| it.0 > COUNTED).collect();
         long.sort_unstable_by(|a, b| b.cmp(a));
+        let whole = starts(texts, order, 0..order.len(), 0);
+        let (space, end) =
+            (whole[usize::from(b' ')] as usize, whole[usize::from(b' ') + 1] as usize);
+        let alone = order[space..end].partition_point(|&id| texts.of(id).len() == 1);
         Self {
             ascii,
             traits: BitRows::of(BROKEN + 1, &marks, order),
@@ -122,6 +135,8 @@ impl SieveIndex {
             points: Points::of(texts, order),
             cut_off: CutOff::of(texts, order),
             long: long.into(),
+            spaced: starts(texts, order, space + alone..end, 1),
+            whole,
         }
     }
 
@@ -133,7 +148,7 @@ impl SieveIndex {
         max_chars: Option<u32>,
         order: &[u32],
     ) -> Sieve {
-        let refused = self.traits.row(PARTIAL).to_vec();
+        let refused = Refused { rows: vec![self.traits.row(PARTIAL)], ranks: Vec::new() };
         self.sieve_without(refused, parted, class, max_chars, order)
     }
 
@@ -144,40 +159,96 @@ impl SieveIndex {
         class: &CharSet,
         order: &[u32],
     ) -> Sieve {
-        let mut refused = self.traits.row(BROKEN).to_vec();
-        self.cut_off.refuse(class, order, self.words, &mut refused);
+        if !class.meets(0x80, char::MAX.into()) {
+            return self.sieve(parted, class, None, order);
+        }
+        let mut refused = Refused { rows: vec![self.traits.row(BROKEN)], ranks: Vec::new() };
+        self.cut_off.refuse(class, &mut refused.ranks);
         self.sieve_without(refused, parted, class, None, order)
     }
 
-    fn sieve_without(
-        &self,
-        mut refused: Vec<u32>,
+    fn sieve_without<'a>(
+        &'a self,
+        mut refused: Refused<'a>,
         parted: Parted,
         class: &CharSet,
         max_chars: Option<u32>,
         order: &[u32],
     ) -> Sieve {
-        self.points.refuse(class, order, self.words, &mut refused);
+        self.points.refuse(class, &mut refused.rows, &mut refused.ranks);
         let (all, first) = self.part(parted);
+        let (all, all_ranks) = all.split_at(self.words);
         let mut lacks = !ascii_in(class);
         if parted == Parted::AfterSpace && lacks & SPACE != 0 {
             lacks ^= SPACE;
-            refused.iter_mut().zip(self.traits.row(AGAIN)).for_each(|(sum, word)| *sum |= word);
+            refused.rows.push(self.traits.row(AGAIN));
         }
-        self.ascii.unite(&mut refused, lacks);
+        self.ascii.find(lacks, &mut refused.rows);
         if let Some(max_chars) = max_chars {
             self.refuse_longer(max_chars.saturating_add(first), &mut refused);
         }
-        if parted != Parted::Whole {
-            let (_, others) = refused.split_at_mut(self.words);
-            others.iter_mut().zip(&all[self.words..]).for_each(|(refused, all)| *refused &= all);
+        let Refused { rows, ranks } = refused;
+        // What begins with another byte is refused.
+        let mut rest = all_ranks.to_vec();
+        let mut pure_count = 0;
+        let ranges = self.words_that_begin(parted, class);
+        for range in &ranges {
+            let (rest, all) = (&mut rest[range.clone()], &all_ranks[range.clone()]);
+            rest.fill(0);
+            unite(rest, &rows, self.words + range.start);
+            for (rest, all) in rest.iter_mut().zip(all) {
+                *rest &= all;
+                pure_count += (all & !*rest).count_ones() as usize;
+            }
         }
-        let pure = all.iter().zip(&refused[..self.words]).map(|(all, refused)| all & !refused);
-        let pure = pure.collect();
-        let rest = refused.split_off(self.words);
-        let rest_count = bits::count(&rest);
-        let rest_depth = self.depth(&rest).saturating_sub(first);
-        Sieve { pure, rest_count, rest_depth, rest: rest.into() }
+        for &rank in &ranks {
+            if bits::has(all_ranks, rank) {
+                bits::insert(&mut rest, rank);
+            }
+        }
+        let pure: Arc<[u32]> = if pure_count <= SINGLES_A_ROW * rows.len() {
+            let mut pure = vec![0; self.words];
+            for range in ranges {
+                for at in range {
+                    let mut left = all_ranks[at] & !rest[at];
+                    while left != 0 {
+                        bits::insert(&mut pure, order[at * 32 + left.trailing_zeros() as usize]);
+                        left &= left - 1;
+                    }
+                }
+            }
+            pure.into()
+        } else {
+            let mut refused = vec![0; self.words];
+            unite(&mut refused, &rows, 0);
+            for &rank in &ranks {
+                bits::insert(&mut refused, order[rank as usize]);
+            }
+            all.iter().zip(&refused).map(|(all, refused)| all & !refused).collect()
+        };
+        Sieve { pure, rest: rest.into() }
+    }
+
+    /// The words of the ranks of all texts of a part that begin with a byte of a character of `class`,
+    /// and maybe a few more.
+    fn words_that_begin(&self, parted: Parted, class: &CharSet) -> Vec<Range<usize>> {
+        let starts = if parted == Parted::Whole { &self.whole } else { &self.spaced };
+        let beyond = (0x80, 0xFF);
+        let beyond = class.meets(0x80, char::MAX.into()).then_some(beyond);
+        let ascii = class.clamp(0, 0x7F);
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for &(low, high) in ascii.ranges().iter().chain(&beyond) {
+            let (from, to) = (starts[low as usize], starts[high as usize + 1]);
+            if from == to {
+                continue;
+            }
+            let words = from as usize / 32..bits::words_for(to as usize);
+            match found.last_mut() {
+                Some(last) if words.start <= last.end => last.end = last.end.max(words.end),
+                _ => found.push(words),
+            }
+        }
+        found
     }
 
     /// The texts of a part, and how many characters come before it.
@@ -189,78 +260,47 @@ impl SieveIndex {
     }
 
     /// The tokens of a part with more than `most` characters.
-    pub(crate) fn longer(&self, parted: Parted, most: u32) -> Row {
-        let (all, first) = self.part(parted);
-        let mut longer = vec![0; all.len()];
+    pub(crate) fn longer(&self, parted: Parted, most: u32, order: &[u32]) -> Row {
+        let (_, first) = self.part(parted);
+        let mut longer = Refused::default();
         self.refuse_longer(most.saturating_add(first), &mut longer);
-        self.row_of(parted, longer)
+        self.row_of(parted, &longer, order)
     }
 
     /// The tokens of a part with one of some bytes of ASCII.
     pub(crate) fn with_ascii(&self, parted: Parted, bytes: &ByteSet) -> Row {
-        let (all, _) = self.part(parted);
-        let mut with = vec![0; all.len()];
+        let mut with = Refused::default();
         let mut wanted = bytes.iter().filter(u8::is_ascii).fold(0, |set, byte| set | 1 << byte);
         if parted == Parted::AfterSpace && wanted & SPACE != 0 {
             wanted ^= SPACE;
-            with.copy_from_slice(self.traits.row(AGAIN));
+            with.rows.push(self.traits.row(AGAIN));
         }
-        self.ascii.unite(&mut with, wanted);
-        self.row_of(parted, with)
+        self.ascii.find(wanted, &mut with.rows);
+        self.row_of(parted, &with, &[])
     }
 
-    fn row_of(&self, parted: Parted, mut row: Vec<u32>) -> Row {
+    fn row_of(&self, parted: Parted, of: &Refused, order: &[u32]) -> Row {
+        let (all, _) = self.part(parted);
+        let mut row = vec![0; all.len()];
+        unite(&mut row, &of.rows, 0);
+        for &rank in &of.ranks {
+            bits::insert(&mut row, order[rank as usize]);
+            bits::insert(&mut row[self.words..], rank);
+        }
         if parted != Parted::Whole {
-            row.iter_mut().zip(self.part(parted).0).for_each(|(word, all)| *word &= all);
+            row.iter_mut().zip(all).for_each(|(word, all)| *word &= all);
         }
         Row::new(row, self.words)
     }
 
     /// Adds the tokens with more than `most` characters.
-    fn refuse_longer(&self, most: u32, refused: &mut [u32]) {
-        const BLOCK: usize = 1_024;
-        if most >= SATURATED {
-            for &(_, id, rank) in self.long.iter().take_while(|(count, ..)| *count > most) {
-                bits::insert(refused, id);
-                bits::insert(&mut refused[self.words..], rank);
-            }
+    fn refuse_longer<'a>(&'a self, most: u32, refused: &mut Refused<'a>) {
+        if most < COUNTED {
+            refused.rows.push(self.traits.row(most as usize));
             return;
         }
-        // A comparison of all counts at once, from their highest bit down; block by block, so that what is
-        // compared stays in the nearest cache.
-        for (block, refused) in refused.chunks_mut(BLOCK).enumerate() {
-            let length = refused.len();
-            let of = |row| &self.traits.row(row)[block * BLOCK..][..length];
-            let mut equal = [0; BLOCK];
-            let equal = &mut equal[..length];
-            equal.copy_from_slice(of(TEXT));
-            for bit in (0..COUNT_BITS).rev() {
-                let wanted = if most >> bit & 1 == 1 { u32::MAX } else { 0 };
-                let counts = of(bit);
-                for ((refused, equal), count) in refused.iter_mut().zip(&mut *equal).zip(counts) {
-                    *refused |= *equal & count & !wanted;
-                    *equal &= !(count ^ wanted);
-                }
-            }
-        }
-    }
-
-    /// The most characters of a token in `rest`, a bitset by rank.
-    fn depth(&self, rest: &[u32]) -> u32 {
-        let mut deepest = rest.to_vec();
-        let mut depth = 0;
-        for bit in (0..COUNT_BITS).rev() {
-            let counts = &self.traits.row(bit)[self.words..];
-            if deepest.iter().zip(counts).any(|(word, count)| word & count != 0) {
-                deepest.iter_mut().zip(counts).for_each(|(word, count)| *word &= count);
-                depth |= 1 << bit;
-            }
-        }
-        if depth < SATURATED {
-            return depth;
-        }
-        let longest = self.long.iter().find(|(_, _, rank)| bits::has(rest, *rank));
-        longest.map_or(depth, |(count, ..)| *count)
+        let longer = self.long.iter().take_while(|(count, _)| *count > most);
+        refused.ranks.extend(longer.map(|(_, rank)| rank));
     }
 
     /// The memory it takes, in bytes.
@@ -270,6 +310,8 @@ impl SieveIndex {
             + self.points.size_in_bytes()
             + self.cut_off.size_in_bytes()
             + size_of_val(&*self.long)
+            + size_of_val(&*self.whole)
+            + size_of_val(&*self.spaced)
     }
 }
 
@@ -293,12 +335,34 @@ const SPACE: u128 = 1 << b' ';
 
 /// The rows of traits that the token is in.
 fn traits_of(text: &[u8], characters: &Characters, id: u32) -> [u32; 1] {
+    let counts = (1 << characters.count(id).min(COUNTED)) - 1;
     let partial = u32::from(characters.is_partial(id)) << PARTIAL;
-    let has_text = u32::from(!text.is_empty()) << TEXT;
     let (first, rest) = text.split_at(text.len().min(1));
     let is_spaced = u32::from(first == b" " && !rest.is_empty()) << SPACED;
     let is_again = u32::from(rest.contains(&b' ')) << AGAIN;
     let is_broken = characters.is_partial(id) && cut_off(text).is_none();
     let broken = u32::from(is_broken) << BROKEN;
-    [characters.count(id).min(SATURATED) | partial | has_text | is_spaced | is_again | broken]
+    [counts | partial | is_spaced | is_again | broken]
+}
+
+/// All runs of neighbours in ASCII.
+fn spans() -> Vec<u128> {
+    let below = |at: u32| 1_u128.checked_shl(at).map_or(u128::MAX, |bit| bit - 1);
+    let ends = |from: usize| NEIGHBOURS[from + 1..].iter();
+    let runs = |from: usize| ends(from).map(move |&to| below(to) & !below(NEIGHBOURS[from]));
+    (0..NEIGHBOURS.len() - 1).flat_map(runs).collect()
+}
+
+/// Where the ranks of some tokens that have each byte at `place` start, and where those of the last
+/// one end.
+fn starts(texts: &Texts, order: &[u32], ranks: Range<usize>, place: usize) -> Box<[u32; 257]> {
+    let mut starts = Box::new([to_u32(ranks.end); 257]);
+    for rank in ranks.rev() {
+        let byte = texts.of(order[rank])[place];
+        starts[usize::from(byte)] = to_u32(rank);
+    }
+    for byte in (0..256).rev() {
+        starts[byte] = starts[byte].min(starts[byte + 1]);
+    }
+    starts
 }
