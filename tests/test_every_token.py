@@ -38,6 +38,21 @@ STATES: list[tuple[dict[str, Any], str]] = [
     ({"pattern": r"^[a-zé]{0,9}$"}, '"a'),
     ({"pattern": r"^[^/].*$"}, '"'),
     ({"pattern": r"^[A-Z][a-z ]*$"}, '"'),
+    ({"minLength": 5, "maxLength": 5}, '"a'),
+    ({"minLength": 10, "maxLength": 20}, '"abc'),
+    ({"pattern": "^[A-Z][a-z]*$"}, '"Ab'),
+    ({"pattern": "^[a-z0-9-]+$"}, '"ab-'),
+    ({"pattern": "^[0-9a-f]{32}$"}, '"0a'),
+    ({"pattern": "^[A-Za-z0-9+/]*={0,2}$"}, '"aGk'),
+    ({"pattern": "^[A-Z]{2,4} .*$"}, '"AB c'),
+    ({"pattern": "^[^x]*$"}, '"ab'),
+    ({"pattern": "^[^x]*$"}, '"ab\\u'),
+    ({"pattern": "^[а-я]{5}$"}, '"а'),
+    ({"pattern": "^[а-яё ]*$"}, '"а'),
+    ({"pattern": r"^[\w .-]{2,5}$"}, '"a'),
+    ({"pattern": r'^["\\a-z]{3,9}$'}, '"a'),
+    ({"format": "uuid"}, '"0aF'),
+    ({"format": "uri"}, '"https://a'),
     ({"not": {"pattern": "github"}}, '"gith'),
     ({"not": {"pattern": "[0-9a-f]{8}"}}, '"00'),
     ({"not": {"pattern": "^.*$"}}, '"a'),
@@ -55,16 +70,37 @@ STATES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+PATTERNS: list[tuple[str, str]] = [
+    (r'[a-z"]{2,9}"', "a"),
+    (r'[a-z]*"[0-9]+', "ab"),
+    (r'[а-я]{3,5}"', "а"),
+    (r"[^x]{2,12}\\n", "a"),
+    (r'[a-z]{3,8}"( [a-z]+)*', "ab"),
+    ("([a-z]+ )*[a-z]+", "some wor"),
+]
+
+
 @pytest.mark.parametrize(("schema", "text"), STATES)
 def test_a_bit_is_set_exactly_if_the_token_is_accepted(
     llama_kit: Kit, schema: dict[str, Any], text: str
 ) -> None:
-    matcher = llama_kit.matcher(Grammar.from_json_schema({"type": "string", **schema}))
+    check(llama_kit, Grammar.from_json_schema({"type": "string", **schema}), text)
+
+
+@pytest.mark.parametrize(("pattern", "text"), PATTERNS)
+def test_the_same_holds_where_a_quote_is_no_end_of_a_string(
+    llama_kit: Kit, pattern: str, text: str
+) -> None:
+    check(llama_kit, Grammar.from_regex(pattern), text)
+
+
+def check(kit: Kit, grammar: Grammar, text: str) -> None:
+    matcher = kit.matcher(grammar)
     assert matcher.accept_bytes(text.encode())
-    allowed = set(llama_kit.allowed(matcher))
-    for token in range(llama_kit.vocabulary.size):
+    allowed = set(kit.allowed(matcher))
+    for token in range(kit.vocabulary.size):
         is_accepted = matcher.accept(token)
         if is_accepted:
             matcher.rollback(1)
         if is_accepted != (token in allowed):
-            pytest.fail(f"{token}: {llama_kit.vocabulary.token_bytes(token)!r}: {is_accepted}")
+            pytest.fail(f"{token}: {kit.vocabulary.token_bytes(token)!r}: {is_accepted}")

@@ -4,17 +4,21 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::grammar::{ByteSet, Expr, ExprId, Spelling, UNBOUNDED};
+use crate::grammar::{ByteSet, CharSet, Expr, ExprId, Spelling, UNBOUNDED};
 use crate::mask::after::After;
 use crate::mask::local::Local;
 use crate::mask::tries::TrieId;
-use crate::mask::{MaskBuilder, Tables, has};
+use crate::mask::{MaskBuilder, Tables};
+use crate::vocab::StringSigns;
 
 /// How many times the tokens that are walked all tokens are at least; else a plain walk is as good.
 const LEAST_GAIN: u32 = 2;
 
 /// Of so few characters few tokens are made: a sieve is as good for a counter with a least number.
 const FEW_CHARACTERS: u32 = 62;
+
+/// Few tokens have more characters.
+const MANY_CHARACTERS: u32 = 16;
 
 /// Characters that are counted.
 struct Counted {
@@ -25,6 +29,14 @@ struct Counted {
     /// After so many characters what remains can surely still be met in time.
     sure: u32,
     spelling: Spelling,
+    /// The characters, if nothing else is asked of them.
+    class: Option<Arc<CharSet>>,
+}
+
+impl Counted {
+    fn is_narrow(&self) -> bool {
+        self.min > 0 && self.class.as_ref().is_some_and(|class| class.len() <= FEW_CHARACTERS)
+    }
 }
 
 impl Tables {
@@ -53,12 +65,26 @@ impl Tables {
         if !leaving.iter().all(|byte| byte.is_ascii()) {
             return Ok(None);
         }
-        let Counted { alone, min, max, sure, spelling } = counted;
         let mut special = leaving;
-        if spelling != Spelling::Text {
+        if counted.spelling != Spelling::Text {
             // An escape is one character, however long it is.
             special.insert(b'\\');
         }
+        let is_open = after.goes_on() && self.residuals.exprs.is_nullable(rest);
+        if counted.sure == counted.max
+            && special.is_subset(&StringSigns::bytes())
+            && (counted.min > 0 || counted.max < MANY_CHARACTERS)
+        {
+            let inside = self.counted_without_signs(&counted, rest, trie, after)?;
+            let mut found = self.begin_held_back(after, inside, None);
+            found.is_whole = !is_open;
+            self.walk_string_signs(id, trie, &mut found)?;
+            return self.finish_walk(found).map(Some);
+        }
+        if counted.is_narrow() {
+            return Ok(None);
+        }
+        let Counted { alone, min, max, sure, .. } = counted;
         let vocabulary = self.vocabulary.clone();
         let mut changed = vocabulary.longer(parted, sure);
         let mut walked = changed.clone();
@@ -90,13 +116,7 @@ impl Tables {
         let alone = self.residuals.exprs.seq2(alone, rest);
         let local = self.local(alone, trie, after)?;
         let mut inside = MaskBuilder::default();
-        if let Some(base) = local.inside.base() {
-            let kept = base.iter().zip(changed.numbers()).map(|(base, changed)| base & !changed);
-            inside.add_base(&kept.collect::<Arc<[u32]>>());
-        }
-        inside.remove(local.inside.cuts());
-        let singles = local.inside.singles().iter().copied();
-        inside.adds().extend(singles.filter(|&token| !has(changed.numbers(), token)));
+        inside.add_without(&local.inside, changed.numbers());
         let mut exits = Vec::new();
         // What leaves begins with a byte that can follow.
         if min == 0 {
@@ -105,17 +125,43 @@ impl Tables {
             }
         }
         let mut found = self.begin_held_back(after, inside, Some(walked.ranks().into()));
-        let is_open = after.goes_on() && self.residuals.exprs.is_nullable(rest);
         found.is_whole = (min > 0 || local.is_whole) && !is_open;
         found.add_exits(exits.iter().map(|&exit| self.tries.place(exit)));
         self.walk_all(id, trie, &mut found)?;
         self.finish_walk(found).map(Some)
     }
 
+    /// The tokens without a quote or a backslash that end in counted characters before `rest`, if no
+    /// others leave these: those that do so without the counter, if they are not too long.
+    fn counted_without_signs(
+        &mut self,
+        counted: &Counted,
+        rest: ExprId,
+        trie: TrieId,
+        after: After,
+    ) -> Result<MaskBuilder, Error> {
+        let parted = self.parted(trie).expect("it is asked only where there are sieves");
+        let vocabulary = self.vocabulary.clone();
+        let longer = vocabulary.longer(parted, counted.max);
+        let left_out = longer.numbers().iter().zip(vocabulary.string_signs().tokens());
+        let left_out: Vec<u32> = left_out.map(|(longer, signs)| longer | signs).collect();
+        let mut inside = MaskBuilder::default();
+        if let Some(class) = &counted.class {
+            let pure = self.beginnings(parted, class);
+            let kept = pure.pure().iter().zip(&left_out).map(|(pure, left_out)| pure & !left_out);
+            inside.add_base(&kept.collect::<Arc<[u32]>>());
+        } else {
+            let alone = self.residuals.exprs.seq2(counted.alone, rest);
+            let local = self.local(alone, trie, after)?;
+            inside.add_without(&local.inside, &left_out);
+        }
+        Ok(inside)
+    }
+
     /// Whether a sieve or another result tells of `id` without its counter.
     pub(super) fn is_counted(&mut self, id: ExprId) -> bool {
         let (head, _) = self.residuals.exprs.head_and_rest(id);
-        self.counted(head).is_some()
+        self.counted(head).is_some_and(|counted| !counted.is_narrow())
     }
 
     /// What is counted at the beginning of an expression, if a sieve or another result tells of it without
@@ -128,8 +174,8 @@ impl Tables {
                 };
                 let alone = self.residuals.exprs.repeat(body, 0, UNBOUNDED);
                 let lead = self.residuals.leading_loop(alone)?;
-                let is_wide = lead.is_wide && (min == 0 || lead.class.len() > FEW_CHARACTERS);
-                is_wide.then_some(Counted { alone, min, max, sure: max, spelling })
+                let class = Some(lead.class.clone());
+                lead.is_wide.then_some(Counted { alone, min, max, sure: max, spelling, class })
             }
             Expr::And(list) => {
                 let members = self.residuals.exprs.list(list).to_vec();
@@ -159,6 +205,6 @@ impl Tables {
         others.push(self.residuals.exprs.repeat(body, 0, UNBOUNDED));
         let alone = self.residuals.exprs.and(&others);
         let sure = if max == UNBOUNDED { Some(max) } else { max.checked_sub(bound) };
-        sure.map(|sure| Counted { alone, min, max, sure, spelling })
+        sure.map(|sure| Counted { alone, min, max, sure, spelling, class: None })
     }
 }

@@ -114,6 +114,17 @@ impl MaskBuilder {
         self.add_dense(more, &Few::default());
     }
 
+    /// Adds a whole set but for some tokens, one bit a token.
+    pub(crate) fn add_without(&mut self, mask: &Mask, left_out: &[u32]) {
+        if let Some(base) = &mask.base {
+            let kept = base.iter().zip(left_out).map(|(base, left_out)| base & !left_out);
+            let cuts = mask.cuts.iter().copied().filter(|&token| !has(left_out, token));
+            self.add_dense(&kept.collect(), &cuts.collect());
+        }
+        let singles = mask.adds.iter().copied().filter(|&token| !has(left_out, token));
+        self.adds.extend(singles);
+    }
+
     /// Adds a dense set but for some of its tokens.
     fn add_dense(&mut self, more: &Arc<[u32]>, more_cuts: &Few<u32>) {
         let Some(base) = &self.base else {
@@ -168,6 +179,11 @@ impl MaskBuilder {
         if let Some(base) = &base {
             let is_cut = |token: &u32| cuts.binary_search(token).is_ok();
             adds.retain(|&token| !has(base, token) || is_cut(&token));
+        }
+        if let Some(own) = base.as_mut().and_then(Arc::get_mut) {
+            cuts.iter().for_each(|&token| own[token as usize / 32] &= !(1 << (token % 32)));
+            adds.drain(..).for_each(|token| insert(own, token));
+            cuts = Few::default();
         }
         if adds.len() > MOST_SINGLES || cuts.len() > MOST_SINGLES {
             let mut dense = base.map_or_else(|| vec![0; words], |base| base.to_vec());

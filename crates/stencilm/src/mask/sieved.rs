@@ -10,10 +10,11 @@ use crate::grammar::{ByteSet, CharSet, Expr, ExprId, UNBOUNDED};
 use crate::mask::after::{After, First};
 use crate::mask::local::Local;
 use crate::mask::store::Most;
-use crate::mask::tries::{FULL, TrieId};
+use crate::mask::tries::{FULL, STRING_SIGNS, TrieId};
+use crate::mask::walk::Found;
 use crate::mask::{MaskBuilder, Tables};
 use crate::residual::loops::Loop;
-use crate::vocab::{Parted, Sieve};
+use crate::vocab::{Parted, Sieve, StringSigns};
 
 impl Tables {
     /// Which part of the vocabulary's texts the endings of `trie` are, if there are sieves for it.
@@ -65,19 +66,51 @@ impl Tables {
             self.walk_all(id, trie, &mut found)?;
             return self.finish_walk(found).map(Some);
         }
+        let leaving = match self.without_most(id) {
+            Some(open) => self.leaving(open, &lead, &first)?,
+            None => None,
+        };
+        // Where the end of one character too many is missing, it may be another one.
+        let is_by_start = max.is_some() || self.residuals.is_over_tokens();
+        let may_be_cut = is_by_start && lead.class.meets(0x80, char::MAX.into());
+        if !may_be_cut && leaving.is_some_and(|leaving| leaving.is_subset(&StringSigns::bytes())) {
+            let mut found = self.begin_held_back(after, inside, None);
+            found.is_whole = is_whole;
+            self.walk_string_signs(id, trie, &mut found)?;
+            return self.finish_walk(found).map(Some);
+        }
         let pure = match max {
             None => base,
-            // Where the end of one character too many is missing, it may be another one.
             Some(_) => self.whole(parted, &lead.class, None),
         };
-        let mut sieves: SmallVec<[Arc<Sieve>; 3]> = smallvec![pure];
-        if let Some(open) = self.without_most(id) {
-            sieves.extend(self.leaving(parted, open, &lead, &first)?);
+        let mut sieves: SmallVec<[Arc<Sieve>; 2]> = smallvec![pure];
+        if let Some(leaving) = leaving {
+            let staying = Arc::new(CharSet::of(leaving.iter().map(char::from)).negate());
+            sieves.push(match max {
+                None => self.beginnings(parted, &staying),
+                Some(_) => self.whole(parted, &staying, None),
+            });
         }
         let mut found = self.begin_sieved(after, inside, &sieves);
         found.is_whole = is_whole;
         self.walk_all(id, trie, &mut found)?;
         self.finish_walk(found).map(Some)
+    }
+
+    /// Walks the tokens of a part with a quote or a backslash along `id`.
+    pub(super) fn walk_string_signs(
+        &mut self,
+        id: ExprId,
+        trie: TrieId,
+        found: &mut Found,
+    ) -> Result<(), Error> {
+        if trie == FULL {
+            return self.walk_all(id, STRING_SIGNS, found);
+        }
+        // The other part is what comes after a space.
+        let Some(space) = self.tries.trie_ref(STRING_SIGNS).child(0, b' ') else { return Ok(()) };
+        let spaced = self.tries.part(STRING_SIGNS, space);
+        self.walk_all(id, spaced, found)
     }
 
     /// The tokens made of characters of a class, the last of which may be cut off: what a token has of it
@@ -104,30 +137,29 @@ impl Tables {
         Some(exprs.seq2(open, rest))
     }
 
-    /// Lets the tokens through that stay in the loop at the beginning of `open`, or are refused
-    /// there: none of their characters leads out of it, before one of the bytes of `first`. None if
-    /// one of the loop's own may, too.
+    /// The bytes with which a token leaves the characters of the loop at the beginning of `open`, before
+    /// one of the bytes of `first`: without them it stays in the loop or is refused. None if one of the
+    /// loop's own may leave it, too, or one beyond ASCII.
     fn leaving(
         &mut self,
-        parted: Parted,
         open: ExprId,
         lead: &Loop,
         first: &ByteSet,
-    ) -> Result<Option<Arc<Sieve>>, Error> {
+    ) -> Result<Option<ByteSet>, Error> {
         let (head, rest) = self.residuals.exprs.head_and_rest(open);
         let Expr::Repeat { body, .. } = self.residuals.exprs.get(head) else { return Ok(None) };
         if !self.residuals.is_parted(open, lead, first)? {
             return Ok(None);
         }
         let any_number = self.residuals.exprs.repeat(body, 0, UNBOUNDED);
-        let leaving = self.residuals.live_first_bytes(any_number)?;
+        let mut leaving = self.residuals.live_first_bytes(any_number)?;
+        if matches!(self.residuals.exprs.get(body), Expr::Chars { .. }) {
+            // Beyond ASCII it has its characters as they are, and no others.
+            leaving = leaving.intersection(&ByteSet::range(0, 0x7F));
+        }
         let leaving = leaving.difference(&lead.bytes);
         let leaving = leaving.union(&self.residuals.bytes_after(rest, first)?);
         // Beyond ASCII a byte does not tell the character.
-        if !leaving.iter().all(|byte| byte.is_ascii()) {
-            return Ok(None);
-        }
-        let staying = CharSet::of(leaving.iter().map(char::from)).negate();
-        Ok(Some(self.beginnings(parted, &Arc::new(staying))))
+        Ok(leaving.iter().all(|byte| byte.is_ascii()).then_some(leaving))
     }
 }

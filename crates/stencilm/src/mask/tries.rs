@@ -20,6 +20,9 @@ pub(crate) struct TrieId(u32);
 /// All tokens of the vocabulary.
 pub(crate) const FULL: TrieId = TrieId(0);
 
+/// The tokens with a quote or a backslash, each as a whole.
+pub(crate) const STRING_SIGNS: TrieId = TrieId(1);
+
 /// A whole trie, and a node whose endings are meant.
 type Place = (TrieId, u32);
 
@@ -58,11 +61,14 @@ impl Tries {
         let key = *vocabulary.key();
         let hash = key.start(40);
         let full = Handle { trie: None, whole: FULL, node: 0, hash };
-        let by_hash = std::iter::once((hash, FULL)).collect();
+        let signs = vocabulary.string_signs();
+        let (trie, hash_of_signs) = (Some(signs.trie().clone()), signs.hash());
+        let signs = Handle { trie, whole: STRING_SIGNS, node: 0, hash: hash_of_signs };
+        let by_hash = [(hash, FULL), (hash_of_signs, STRING_SIGNS)].into_iter().collect();
         Self {
             vocabulary,
             key,
-            handles: vec![full],
+            handles: vec![full, signs],
             by_hash,
             parts: FxHashMap::default(),
             merged: FxHashMap::default(),
@@ -135,9 +141,9 @@ impl Tries {
     /// Whether an ending below a node begins with one of some bytes.
     pub(crate) fn goes_on_with(&self, whole: TrieId, node: u32, first: &ByteSet) -> bool {
         if whole == FULL
-            && let Some((bytes, _)) = self.vocabulary.indexed_trie().children_of(node)
+            && let Some(children) = self.vocabulary.indexed_trie().children_of(node)
         {
-            return bytes.iter().any(|&byte| first.contains(byte));
+            return children.bytes.iter().any(|&byte| first.contains(byte));
         }
         let trie = self.trie_ref(whole);
         trie.children(node).any(|child| first.contains(trie.byte(child)))

@@ -26,6 +26,9 @@ const FEW_BYTES: u32 = 8;
 /// Bigger tries are worth a look at what other results tell of them.
 pub(super) const BIG: u32 = 64;
 
+/// Where more nodes are below it is asked first with which bytes a text can go on.
+const WIDE: u32 = 250;
+
 /// One node of the vocabulary's trie in so many: while tokens enter a rule at fewer places, it is not
 /// asked what it may begin with.
 const MANY_CALLS: u32 = 4_096;
@@ -144,28 +147,33 @@ impl Tables {
     ) -> Result<bool, Error> {
         let vocabulary = self.vocabulary.clone();
         let trie = vocabulary.indexed_trie();
-        let Some((bytes, children)) = trie.children_of(node) else { return Ok(false) };
-        self.spend(bytes.len())?;
-        let live = self.residuals.live_first_bytes(id)?;
+        let is_wide = node == 0 || trie.trie().end(node) - node > WIDE;
+        if !is_wide && held_back.is_none() {
+            return Ok(false);
+        }
+        let Some(children) = trie.children_of(node) else { return Ok(false) };
+        self.spend(children.bytes.len())?;
+        let live = if is_wide { self.residuals.live_first_bytes(id)? } else { ByteSet::ALL };
         let mut next = 0;
-        let mut add = |child| {
-            let (start, end) = (trie.trie().token_start(child), trie.trie().end(child));
+        let mut add = |at: usize| {
             if let Some(held_back) = held_back {
                 // Children come by rising ranks.
-                if next < start {
-                    next = bits::first_from(held_back, start);
+                if next < children.ranks[at] {
+                    next = bits::first_from(held_back, children.ranks[at]);
                 }
-                if next >= trie.trie().token_start(end) {
+                if next >= children.ranks[at + 1] {
                     return;
                 }
             }
-            todo.push((id, child, end));
+            todo.push((id, children.nodes[at], children.nodes[at + 1]));
         };
         if live.len() < FEW_BYTES {
-            live.iter().filter_map(|byte| trie.child(node, byte)).for_each(&mut add);
+            live.iter()
+                .filter_map(|byte| children.bytes.binary_search(&byte).ok())
+                .for_each(&mut add);
         } else {
-            let with_children = bytes.iter().zip(children);
-            with_children.filter(|(byte, _)| live.contains(**byte)).for_each(|(_, &it)| add(it));
+            let bytes = children.bytes.iter().enumerate();
+            bytes.filter(|(_, byte)| live.contains(**byte)).for_each(|(at, _)| add(at));
         }
         Ok(true)
     }

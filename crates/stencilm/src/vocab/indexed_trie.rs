@@ -13,14 +13,28 @@ pub struct IndexedTrie {
     root: Box<[Option<u32>; 256]>,
     // Invariant: for each node with enough below, where its children are in the lists.
     wide: FxHashMap<u32, (u32, u32)>,
-    // Invariant: rising within a node.
+    // Invariant: rising within a node, and one more that means nothing.
     bytes: Box<[u8]>,
+    // Invariant: those of a node, and its end.
     children: Box<[u32]>,
+    // Invariant: where the tokens of these start.
+    ranks: Box<[u32]>,
+}
+
+/// The children of a node, side by side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Children<'a> {
+    /// The bytes that they go on with.
+    pub(crate) bytes: &'a [u8],
+    /// The children, and where the last one ends. Each ends where the next one begins.
+    pub(crate) nodes: &'a [u32],
+    /// Where the tokens of each start, and where those of the last one end.
+    pub(crate) ranks: &'a [u32],
 }
 
 impl IndexedTrie {
     /// Nodes with fewer below them have their children close by, and no list of them.
-    pub(crate) const FEWEST_BELOW: u32 = 250;
+    pub(crate) const FEWEST_BELOW: u32 = 64;
 
     pub(super) fn new(trie: Trie) -> Self {
         let mut root = Box::new([None; 256]);
@@ -39,9 +53,12 @@ impl IndexedTrie {
                     todo.push(child);
                 }
             }
+            bytes.push(0);
+            children.push(trie.end(node));
             wide.insert(node, (from, to_u32(children.len())));
         }
-        Self { trie, root, wide, bytes: bytes.into(), children: children.into() }
+        let ranks = children.iter().map(|&child| trie.token_start(child)).collect();
+        Self { trie, root, wide, bytes: bytes.into(), children: children.into(), ranks }
     }
 
     /// The trie.
@@ -58,21 +75,24 @@ impl IndexedTrie {
             return self.root[usize::from(byte)];
         }
         match self.children_of(node) {
-            Some((bytes, children)) => Some(children[bytes.binary_search(&byte).ok()?]),
+            Some(children) => Some(children.nodes[children.bytes.binary_search(&byte).ok()?]),
             None => self.trie.child(node, byte),
         }
     }
 
-    /// The bytes that the children of `node` go on with, and the children, if it has a list.
-    #[must_use]
+    /// The children of `node`, if it has a list of them.
     #[inline]
-    pub fn children_of(&self, node: u32) -> Option<(&[u8], &[u32])> {
+    pub(crate) fn children_of(&self, node: u32) -> Option<Children<'_>> {
         if self.trie.end(node) - node <= Self::FEWEST_BELOW && node > 0 {
             return None;
         }
         let &(from, to) = self.wide.get(&node)?;
         let range = from as usize..to as usize;
-        Some((&self.bytes[range.clone()], &self.children[range]))
+        Some(Children {
+            bytes: &self.bytes[range.start..range.end - 1],
+            nodes: &self.children[range.clone()],
+            ranks: &self.ranks[range],
+        })
     }
 
     /// The children of `node` that go on with one of some rising bytes, with what comes with these.
@@ -98,5 +118,6 @@ impl IndexedTrie {
             + self.wide.len() * 16
             + self.bytes.len()
             + size_of_val(&*self.children)
+            + size_of_val(&*self.ranks)
     }
 }
