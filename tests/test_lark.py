@@ -39,6 +39,31 @@ ORDERED = [
     "/\\w+/",
     "/#[^\\n]*/",
 ]
+# What these match depends on what comes before and after.
+LOOKING = [
+    "/if\\b/",
+    "/\\b[a-c]+/",
+    "/a(?=b)/",
+    "/a(?!b)/",
+    "/(?!if)\\w+/",
+    "/\\w+(?= *=)/",
+    "/(?<=a)b+/",
+    "/(?<![a-c])[a-c]/",
+    "/b\\B/",
+    "/^a+/",
+    "/(?m:^)[a-c]/",
+    "/[0-9]+$/",
+    "/(?m:[a-c]+$)/",
+    "/x(?=.*=)/",
+    "/(?:(?!if)[a-z])+/",
+    "/#(?:(?!\\n).)*/",
+    "/(?:a(?=b)|b(?!a)|c)+/",
+    "/(?<=(?<!a)b)[a-c]/",
+    "/a*?(?=b|$)b?/",
+    "/(?=ab|x)[a-x]{1,2}/",
+    "/[ab]+(?<=b)/",
+    "/i(?!f\\b)\\w*/",
+]
 ALPHABET = 'aabbcif=+ 12."#\nAx'
 COUNT = int(os.environ.get("STENCILM_LARKS", "60"))
 FIRST = 1 if COUNT == 60 else random.randrange(10**9)
@@ -116,10 +141,14 @@ def check(kit: Kit, rng: random.Random, text: str, meaning: str, parser: Any) ->
     return 60
 
 
-@pytest.mark.parametrize("meaning", ["contextual", "cfg"])
-def test_random_grammars(byte_kit: Kit, meaning: str) -> None:
+@pytest.mark.parametrize(
+    ("meaning", "more"),
+    [("contextual", ORDERED), ("contextual", [*ORDERED, *LOOKING * 2]), ("cfg", [])],
+    ids=["contextual", "looking", "cfg"],
+)
+def test_random_grammars(byte_kit: Kit, meaning: str, more: list[str]) -> None:
     lark = pytest.importorskip("lark", reason="the package lark is not installed")
-    terminals = LITERALS + PLAIN + (ORDERED if meaning == "contextual" else [])
+    terminals = LITERALS + PLAIN + more
     ignored = ['" "'] if meaning == "cfg" else ['" "', "/ +/", "/[ \\n]+/", "/#[^\\n]*/"]
     options = (
         {"parser": "lalr", "lexer": "contextual"}

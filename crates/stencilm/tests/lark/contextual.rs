@@ -96,11 +96,38 @@ fn conflicts() {
 }
 
 #[test]
+fn look_ahead_sees_what_comes_after_a_terminal() {
+    let words = "start: IF NAME | NAME\nIF.1: /if\\b/\nNAME: /[a-z]+/\n%ignore \" \"";
+    check(words, &["if x", "ifx", "if if"], &["if"]);
+    check("start: A \"b\" | A \"c\"\nA: /a+(?!c)/", &["ab", "aab"], &["ac", "aac"]);
+    let calls = "start: CALL \"(\" \")\" | NAME\nCALL: /[a-z]+(?=\\()/\nNAME: /[a-z]+/";
+    check(calls, &["f()", "f"], &["f("]);
+    let names = "start: NAME \"(\" | IF NAME\nNAME: /(?!if\\b)[a-z]+/\nIF: \"if\"\n%ignore \" \"";
+    check(names, &["f(", "if x", "iff("], &["if("]);
+    // Through terminals that follow, as far as the line goes.
+    let keys = "start: KEY+ \":\" \".\" | WORD+ \":\"\nKEY.1: /[a-z]+(?=.*:)/\nWORD: /[a-z]+/\n%ignore / |\\n/";
+    check(keys, &["a b:.", "a b\n:", "a\nb:"], &["a b:"]);
+    check("start: A B?\nA: /[a-z]+$/\nB: /\\n/", &["a", "a\n"], &["a\n\n"]);
+    check_error("start: A \".\"\nA: /[a-z]+$/", "matches nothing at all");
+    let comment = r#"start: C "!"
+        C: /\/\*(?:(?!\*\/).)*\*\//"#;
+    check(comment, &["/* a */!", "/**/!"], &["/* */ */!"]);
+}
+
+#[test]
+fn look_behind_sees_what_came_before_a_terminal() {
+    check("start: (A | B)+\nA: /(?<![0-9])a/\nB: /[0-9]/", &["a", "1", "a1", "aa"], &["1a"]);
+    check("start: LINE+\nLINE: /(?m:^)[a-z]+\\n?/", &["a\nb\n", "ab\nc"], &["\n"]);
+    check("start: (A | \"é\" | \"-\")+\nA: /\\bb/", &["b", "-b", "b-b", "é"], &["éb", "bb"]);
+}
+
+#[test]
 fn what_a_lexer_does_not_know_is_refused() {
     check_error("start: A\nA: /a*/", "may be empty");
     check_error("start: <tool>", "special token");
     check_error("start: %json {}", "`%json` in the contextual meaning");
-    check_error("start: /a(?=b)/ \"b\"", "look-around");
+    check_error("start: /a(?<=(?=a)a)/", "look-ahead inside of look-behind");
+    check_error("start: /a(?<=b|aa)/", "not of one length");
     check_error("start: A\nA: /a|b/ \"c\"", "without parentheses");
     check_error("start: /(a{1000}){1000}/", "search");
 }

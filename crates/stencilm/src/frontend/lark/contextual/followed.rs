@@ -1,14 +1,16 @@
 //! Texts and what must not follow them.
 //!
 //! What a lexer takes depends on what comes next: a longer match would have been taken instead.
-//! Such a condition is a list of languages of which no text may begin what follows
-//! ([`Pending`]): regular, so that it goes along with the texts that follow, byte by byte.
+//! Such a condition is a list of languages of which no text may begin what follows and, where
+//! terminals look around, what all that follows has to be ([`Pending`]): regular, so that it goes
+//! along with the texts that follow, byte by byte.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 use crate::error::Error;
 use crate::frontend::automaton::{Automaton, Edge};
+use crate::frontend::lark::contextual::characters::by_characters;
 use crate::grammar::{ByteSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
 use crate::residual::languages::Languages;
@@ -17,14 +19,25 @@ use crate::residual::languages::Languages;
 const MOST_STATES: usize = 50_000;
 
 /// Languages of which no text, but the empty one, may begin what follows.
-pub(crate) type Pending = Vec<ExprId>;
+pub(crate) type Begins = Vec<ExprId>;
 
-/// Texts, and what must not follow them.
+/// What is known of a place between two terminals.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Pending {
+    /// What must not follow.
+    pub(crate) begins: Begins,
+    /// All that follows is one of these texts.
+    pub(crate) rest: ExprId,
+    /// What came before, as [`Pasts`](crate::frontend::lark::contextual::past::Pasts) know it.
+    pub(crate) past: usize,
+}
+
+/// Texts, and what is known of the place after them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Followed {
     /// The texts.
     pub(crate) texts: ExprId,
-    /// What must not follow.
+    /// What must and must not follow.
     pub(crate) pending: Pending,
 }
 
@@ -42,13 +55,18 @@ pub(crate) struct Following {
     steps: FxHashMap<ExprId, Steps>,
     answers: Answers,
     /// Conditions that were met, with all texts that they forbid; each means something else.
-    met: Vec<(Pending, ExprId)>,
+    met: Vec<(Begins, ExprId)>,
     /// The condition among those that another one means.
-    same: FxHashMap<Pending, Pending>,
+    same: FxHashMap<Begins, Begins>,
+    /// All that may follow, as it was met; each means something else.
+    rests: Vec<ExprId>,
+    /// The one among those that another one means.
+    same_rests: FxHashMap<ExprId, ExprId>,
 }
 
-/// What remains of the texts, of what must not come, and of the terminal itself.
-type State = (ExprId, Pending, ExprId);
+/// What remains of the texts, of what must not come, of the terminal itself, and of all that must
+/// come.
+type State = (ExprId, Begins, ExprId, ExprId);
 
 impl Following {
     pub(crate) fn new(languages: Languages) -> Self {
@@ -58,6 +76,8 @@ impl Following {
             answers: FxHashMap::default(),
             met: Vec::new(),
             same: FxHashMap::default(),
+            rests: Vec::new(),
+            same_rests: FxHashMap::default(),
         }
     }
 
@@ -88,23 +108,24 @@ impl Following {
         Ok(steps)
     }
 
-    /// The texts of `texts` that no text of `killers` begins (the empty one apart); after each,
-    /// what remains of those must not follow, nor what remains of `own`.
+    /// The texts of `texts` that may come after `before`: none of them has one of what must not
+    /// follow as its beginning. After each what remains of those must not follow, nor what remains
+    /// of `own`. The past is left as it was.
     ///
     /// # Errors
     /// A limit was reached.
     pub(crate) fn split(
         &mut self,
         texts: ExprId,
-        killers: &Pending,
+        before: &Pending,
         own: Option<ExprId>,
         budget: &mut Budget,
     ) -> Result<Rc<[Followed]>, Error> {
-        let key = (texts, killers.clone(), own);
+        let key = (texts, before.clone(), own);
         if let Some(known) = self.answers.get(&key) {
             return Ok(known.clone());
         }
-        let found: Rc<[Followed]> = self.split_anew(texts, killers, own, budget)?.into();
+        let found: Rc<[Followed]> = self.split_anew(texts, before, own, budget)?.into();
         self.answers.insert(key, found.clone());
         Ok(found)
     }
@@ -112,16 +133,17 @@ impl Following {
     fn split_anew(
         &mut self,
         texts: ExprId,
-        killers: &Pending,
+        before: &Pending,
         own: Option<ExprId>,
         budget: &mut Budget,
     ) -> Result<Vec<Followed>, Error> {
         let nothing = self.exprs().nothing();
-        let first: State = (texts, killers.clone(), own.unwrap_or(nothing));
+        let killers = &before.begins;
+        let first: State = (texts, killers.clone(), own.unwrap_or(nothing), before.rest);
         let mut ids: FxHashMap<State, usize> = FxHashMap::default();
         let mut states = vec![first.clone()];
         let mut edges: Vec<(usize, usize, ByteSet)> = Vec::new();
-        let mut is_killed = false;
+        let (mut is_killed, mut is_over) = (false, false);
         ids.insert(first, 0);
         let mut at = 0;
         while at < states.len() {
@@ -132,6 +154,10 @@ impl Following {
                     is_killed = true;
                     continue;
                 };
+                if next.3 == nothing {
+                    is_over = true;
+                    continue;
+                }
                 let count = states.len();
                 let to = *ids.entry(next).or_insert_with_key(|next| {
                     states.push(next.clone());
@@ -149,29 +175,31 @@ impl Following {
             }
         }
         let mut groups: Vec<(Pending, Vec<usize>)> = Vec::new();
-        for (place, (texts, killers, own)) in states.iter().enumerate() {
+        for (place, (texts, killers, own, rest)) in states.iter().enumerate() {
             if !self.exprs().is_nullable(*texts) {
                 continue;
             }
-            let mut pending = killers.clone();
-            pending.push(*own);
-            let pending = self.normal(pending);
-            let pending = self.canonical(pending)?;
+            let mut begins = killers.clone();
+            begins.push(*own);
+            let begins = self.normal(begins);
+            let begins = self.canonical(begins)?;
+            let rest = self.canonical_rest(*rest);
+            let pending = Pending { begins, rest, past: before.past };
             match groups.iter_mut().find(|(known, _)| *known == pending) {
                 Some((_, places)) => places.push(place),
                 None => groups.push((pending, vec![place])),
             }
         }
-        if groups.len() == 1 {
+        if groups.len() == 1 && !is_over {
             // The texts as they are, or without what begins with something forbidden.
             let pending = groups.swap_remove(0).0;
             let texts = if is_killed { self.without(texts, killers) } else { texts };
             return Ok(vec![Followed { texts, pending }]);
         }
         let exprs = self.exprs();
-        let edges = edges
+        let edges = by_characters(states.len(), &edges)
             .into_iter()
-            .map(|(from, to, set)| Edge { from, to, texts: exprs.byte_set(&set) })
+            .map(|(from, to, set)| Edge { from, to, texts: exprs.chars(&set, Spelling::Text) })
             .collect();
         let automaton = Automaton { count: states.len(), edges };
         let mut found = Vec::new();
@@ -182,11 +210,13 @@ impl Following {
         Ok(found)
     }
 
-    /// Where each byte leads that texts go on with; `None` where it must not come.
-    fn ways(&mut self, (texts, killers, own): &State) -> Result<Vec<(u8, Option<State>)>, Error> {
+    /// Where each byte leads that texts go on with; `None` where it begins what must not come.
+    fn ways(&mut self, state: &State) -> Result<Vec<(u8, Option<State>)>, Error> {
+        let (texts, killers, own, rest) = state;
         let nothing = self.exprs().nothing();
         let steps = self.steps(*texts)?;
         let own_steps = self.steps(*own)?;
+        let rest_steps = self.steps(*rest)?;
         let mut killer_steps = Vec::with_capacity(killers.len());
         for &killer in killers {
             killer_steps.push(self.steps(killer)?);
@@ -194,37 +224,37 @@ impl Following {
         let mut ways = Vec::new();
         for byte in 0..=u8::MAX {
             let at = usize::from(byte);
-            let rest = steps[at];
-            if rest == nothing {
+            let texts = steps[at];
+            if texts == nothing {
                 continue;
             }
-            let next: Pending = killer_steps.iter().map(|steps| steps[at]).collect();
+            let next: Begins = killer_steps.iter().map(|steps| steps[at]).collect();
             let is_dead = next.iter().any(|&it| self.exprs().is_nullable(it));
-            let state = (rest, self.normal(next), own_steps[at]);
+            let state = (texts, self.normal(next), own_steps[at], rest_steps[at]);
             ways.push((byte, (!is_dead).then_some(state)));
         }
         Ok(ways)
     }
 
     /// Each language once, none of them empty.
-    pub(crate) fn normal(&mut self, pending: Pending) -> Pending {
+    pub(crate) fn normal(&mut self, begins: Begins) -> Begins {
         let (nothing, empty) = (self.exprs().nothing(), self.exprs().empty());
-        let mut pending = pending;
-        pending.retain(|&it| it != nothing && it != empty);
-        pending.sort_unstable();
-        pending.dedup();
-        pending
+        let mut begins = begins;
+        begins.retain(|&it| it != nothing && it != empty);
+        begins.sort_unstable();
+        begins.dedup();
+        begins
     }
 
     /// The same condition, as it was met first: `[a-z]+` forbids what `[a-z]` does.
-    fn canonical(&mut self, pending: Pending) -> Result<Pending, Error> {
-        if pending.is_empty() {
-            return Ok(pending);
+    fn canonical(&mut self, begins: Begins) -> Result<Begins, Error> {
+        if begins.is_empty() {
+            return Ok(begins);
         }
-        if let Some(known) = self.same.get(&pending) {
+        if let Some(known) = self.same.get(&begins) {
             return Ok(known.clone());
         }
-        let forbidden = self.forbidden(&pending);
+        let forbidden = self.forbidden(&begins);
         let first_bytes = self.first_bytes(forbidden)?;
         let mut found = None;
         for place in 0..self.met.len() {
@@ -238,34 +268,55 @@ impl Following {
             }
         }
         let known = found.unwrap_or_else(|| {
-            self.met.push((pending.clone(), forbidden));
-            pending.clone()
+            self.met.push((begins.clone(), forbidden));
+            begins.clone()
         });
-        self.same.insert(pending, known.clone());
+        self.same.insert(begins, known.clone());
         Ok(known)
+    }
+
+    /// The same texts, as they were met first.
+    pub(crate) fn canonical_rest(&mut self, rest: ExprId) -> ExprId {
+        if let Some(&known) = self.same_rests.get(&rest) {
+            return known;
+        }
+        let mut known = None;
+        for place in 0..self.rests.len() {
+            let other = self.rests[place];
+            if self.is_within(rest, other) && self.is_within(other, rest) {
+                known = Some(other);
+                break;
+            }
+        }
+        let known = known.unwrap_or_else(|| {
+            self.rests.push(rest);
+            rest
+        });
+        self.same_rests.insert(rest, known);
+        known
     }
 
     /// Whether one language is sure to be a part of another. Nothing depends on the answer but how
     /// many conditions there are.
-    fn is_within(&mut self, part: ExprId, whole: ExprId) -> bool {
+    pub(crate) fn is_within(&mut self, part: ExprId, whole: ExprId) -> bool {
         let rest = self.exprs().minus(part, whole);
         self.languages.is_empty(rest).unwrap_or(false)
     }
 
     /// All texts that a condition forbids.
-    fn forbidden(&mut self, pending: &Pending) -> ExprId {
+    fn forbidden(&mut self, begins: &Begins) -> ExprId {
         let exprs = self.exprs();
         let empty = exprs.empty();
         let any = exprs.any_text(Spelling::Text);
-        let mut begins = Vec::with_capacity(pending.len());
-        for &begin in pending {
+        let mut all = Vec::with_capacity(begins.len());
+        for &begin in begins {
             let begin = if exprs.is_nullable(begin) { exprs.minus(begin, empty) } else { begin };
-            begins.push(exprs.seq2(begin, any));
+            all.push(exprs.seq2(begin, any));
         }
-        exprs.choice(&begins)
+        exprs.choice(&all)
     }
 
-    fn without(&mut self, texts: ExprId, killers: &Pending) -> ExprId {
+    fn without(&mut self, texts: ExprId, killers: &Begins) -> ExprId {
         let begun = self.forbidden(killers);
         self.exprs().minus(texts, begun)
     }

@@ -6,8 +6,7 @@ use std::cmp::Reverse;
 
 use crate::error::{Error, Location};
 use crate::frontend::lark::contextual::anonymous;
-use crate::frontend::lark::contextual::program::DEEPEST;
-use crate::frontend::lark::contextual::program::{Program, Programmer};
+use crate::frontend::lark::contextual::program::{DEEPEST, Program, Programmer, Step};
 use crate::frontend::lark::names::Names;
 use crate::frontend::lark::rules::{Rules, Source};
 use crate::frontend::lark::tree::{Node, NodeId, ScopeId, Tree};
@@ -57,6 +56,8 @@ pub(crate) struct Lexemes {
     pub(crate) list: Vec<Lexeme>,
     /// For each terminal of the rules, a place in the list.
     pub(crate) of_terminal: Vec<usize>,
+    /// The bodies of look-behind; those inside of one come before it.
+    pub(crate) behind: Vec<Vec<Step>>,
 }
 
 /// The lexemes of a grammar.
@@ -96,6 +97,7 @@ pub(crate) fn lexemes(
         named,
         ids: FxHashMap::default(),
         list: Vec::new(),
+        behind: Vec::new(),
         anonymous,
         given,
         budget,
@@ -112,7 +114,7 @@ pub(crate) fn lexemes(
         let id = maker.lexeme(&source.unwrap_or(Source::Node(node)), tree.offsets[node])?;
         maker.list[id].is_ignored = true;
     }
-    Ok(Lexemes { list: maker.list, of_terminal })
+    Ok(Lexemes { list: maker.list, of_terminal, behind: maker.behind })
 }
 
 /// What a piece is as a terminal by itself.
@@ -157,6 +159,7 @@ struct Maker<'a> {
     named: FxHashMap<Pattern, Source>,
     ids: FxHashMap<Source, usize>,
     list: Vec<Lexeme>,
+    behind: Vec<Vec<Step>>,
     /// Names of what rules say without one.
     anonymous: FxHashMap<Pattern, String>,
     /// Names of what is ignored.
@@ -187,7 +190,8 @@ impl Maker<'_> {
             return Err(Error::unsupported(feature, Location::Offset(offset)));
         }
         let (tree, names) = (self.tree, self.names);
-        let mut programmer = Programmer { tree, names, budget: self.budget };
+        let behind = &mut self.behind;
+        let mut programmer = Programmer { tree, names, behind, budget: self.budget };
         let (name, priority, program) = match &source {
             Source::Named(id) => {
                 let definition = &names.definitions[*id];

@@ -7,10 +7,13 @@
 
 mod anonymous;
 mod bnf;
+mod characters;
 mod followed;
 mod lalr;
 mod lexemes;
 mod lexer;
+mod looking;
+mod past;
 mod preferred;
 mod program;
 mod table;
@@ -25,7 +28,9 @@ use crate::limits::Budget;
 use crate::residual::languages::Languages;
 
 use followed::Following;
-use lexer::Lexer;
+use lexer::{Lexer, Texts};
+use looking::Looking;
+use past::Pasts;
 
 /// The rules of a grammar whose main text is `main`.
 ///
@@ -59,14 +64,21 @@ pub(crate) fn lower(
     let mut terminals = Terminals::new(tree, names, 0);
     let mut following = Following::new(Languages::new(budget.limits));
     let mut texts = Vec::with_capacity(end);
+    let pasts = Pasts::new(&lexemes.behind, budget)?;
     for lexeme in &lexemes.list {
+        let steps = &lexeme.program.steps;
+        if lexeme.program.looks() {
+            let looking = Looking::new(steps, &pasts, following.exprs(), budget)?;
+            texts.push(Texts::Looking(looking));
+            continue;
+        }
         let Some(all) = terminals.of(&lexeme.source, lexeme.offset, budget)? else {
             unreachable!("what is no text of its own was refused");
         };
         let exprs = following.exprs();
         let all = exprs.import(&terminals.set.exprs, all, &mut Imported::default());
-        texts.push(preferred::preferred(&lexeme.program.steps, all, exprs, budget)?);
+        texts.push(Texts::Plain(preferred::preferred(steps, all, exprs, budget)?));
     }
-    let lexer = Lexer::new(&lexemes.list, texts, following)?;
+    let lexer = Lexer::new(&lexemes.list, texts, pasts, following)?;
     table::rules(&bnf, &tables, lexer, rules.start, end, budget)
 }

@@ -26,7 +26,7 @@ pub(crate) fn preferred(
     exprs: &mut Exprs,
     budget: &mut Budget,
 ) -> Result<ExprId, Error> {
-    let atoms = atoms(steps, budget)?;
+    let atoms = atoms(steps.iter().filter_map(Step::chars), budget)?;
     let machine = Machine { steps };
     let first = machine.follow(&[0]);
     let mut ids: FxHashMap<(Vec<usize>, Vec<usize>), usize> = FxHashMap::default();
@@ -107,6 +107,9 @@ impl Machine<'_> {
                 Step::Chars(_) | Step::Match => found.push(at),
                 Step::Jump(to) => todo.push(to),
                 Step::Split(first, second) => todo.extend([second, first]),
+                Step::Ahead { .. } | Step::Behind { .. } => {
+                    unreachable!("a program that looks around is not asked for")
+                }
             }
         }
         found
@@ -122,14 +125,14 @@ impl Machine<'_> {
     }
 }
 
-/// Sets of characters between which no step tells a difference.
-fn atoms(steps: &[Step], budget: &mut Budget) -> Result<Vec<CharSet>, Error> {
+/// The coarsest sets of characters of which `sets` are made.
+pub(crate) fn atoms<'a>(
+    sets: impl Iterator<Item = &'a CharSet>,
+    budget: &mut Budget,
+) -> Result<Vec<CharSet>, Error> {
     let mut atoms = vec![CharSet::any()];
     let mut known: Vec<&CharSet> = Vec::new();
-    for step in steps {
-        let Step::Chars(set) = step else {
-            continue;
-        };
+    for set in sets {
         if known.contains(&set) {
             continue;
         }

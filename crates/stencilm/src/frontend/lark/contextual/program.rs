@@ -5,7 +5,7 @@ use crate::error::{Error, Location};
 use crate::frontend::lark::literals;
 use crate::frontend::lark::names::Names;
 use crate::frontend::lark::tree::{Node, NodeId, Tree};
-use crate::frontend::regex::{self, Kind};
+use crate::frontend::regex::{self, Kind, Look, Side};
 use crate::grammar::{CharSet, UNBOUNDED};
 use crate::limits::Budget;
 
@@ -21,8 +21,27 @@ pub(crate) enum Step {
     Split(usize, usize),
     /// Elsewhere.
     Jump(usize),
+    /// On at `end` if the steps between, from the next one on, match what follows, or if not.
+    Ahead { end: usize, is_negative: bool },
+    /// On with the next step if a body of look-behind, by number, matches what came before, or if
+    /// not.
+    Behind { body: usize, is_negative: bool },
     /// The terminal is complete.
     Match,
+}
+
+impl Step {
+    /// The set of which it reads a character.
+    pub(crate) fn chars(&self) -> Option<&CharSet> {
+        match self {
+            Self::Chars(set) => Some(set),
+            _ => None,
+        }
+    }
+
+    fn looks(&self) -> bool {
+        matches!(self, Self::Ahead { .. } | Self::Behind { .. })
+    }
 }
 
 /// Where a terminal stands in Lark's order, and what it does.
@@ -40,11 +59,20 @@ pub(crate) struct Program {
     pub(crate) ignores_case: bool,
 }
 
+impl Program {
+    /// Whether it asks what comes before or after its texts.
+    pub(crate) fn looks(&self) -> bool {
+        self.steps.iter().any(Step::looks)
+    }
+}
+
 /// Makes programs.
 #[derive(Debug)]
 pub(crate) struct Programmer<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) names: &'a Names,
+    /// The bodies of look-behind, as programs; those inside of one come before it.
+    pub(crate) behind: &'a mut Vec<Vec<Step>>,
     pub(crate) budget: &'a mut Budget,
 }
 
@@ -194,12 +222,6 @@ impl Programmer<'_> {
 
     fn regex_piece(&mut self, text: &str, flags: &str, offset: usize) -> Result<Piece, Error> {
         let regex = literals::regex(text, flags, offset, self.budget)?;
-        if regex.root().has_look() {
-            return Err(Error::unsupported(
-                "look-around and anchors in a terminal in the contextual meaning",
-                Location::Offset(offset),
-            ));
-        }
         let piece = self.regex(regex.root(), offset, 0)?;
         let open_bar = (flags.is_empty() && has_open_bar(text)).then_some(offset);
         Ok(Piece { length: text.chars().count(), flags: flags.to_owned(), open_bar, ..piece })
@@ -236,8 +258,39 @@ impl Programmer<'_> {
                 let inner = self.regex(body, offset, depth + 1)?;
                 self.repeat(&inner, *min, *max, node.is_lazy())
             }
-            Kind::Look(_) => unreachable!("look-around was refused"),
+            Kind::Look(look) => {
+                let inner = self.regex(&look.body, offset, depth + 1)?;
+                self.look(look, inner, offset + 1 + node.span().start)
+            }
         }
+    }
+
+    fn look(&mut self, look: &Look, inner: Piece, offset: usize) -> Result<Piece, Error> {
+        let is_negative = look.is_negative;
+        let mut body = inner.steps;
+        body.push(Step::Match);
+        let steps = match look.side {
+            Side::Ahead => {
+                let mut steps = vec![Step::Ahead { end: 1 + body.len(), is_negative }];
+                append(&mut steps, &body);
+                steps
+            }
+            Side::Behind => {
+                if inner.most != inner.least {
+                    let message = "a look-behind whose texts are not of one length, \
+                                   which Python's `re` does not know";
+                    return Err(Error::syntax(message, offset));
+                }
+                if body.iter().any(|step| matches!(step, Step::Ahead { .. })) {
+                    let feature = "look-ahead inside of look-behind in the contextual meaning";
+                    return Err(Error::unsupported(feature, Location::Offset(offset)));
+                }
+                self.behind.push(body);
+                vec![Step::Behind { body: self.behind.len() - 1, is_negative }]
+            }
+        };
+        self.check(&steps)?;
+        Ok(Piece { steps, most: 0, least: 0, length: 0, flags: String::new(), open_bar: None })
     }
 
     fn seq(&mut self, pieces: Vec<Piece>) -> Result<Piece, Error> {
@@ -340,6 +393,12 @@ fn append(steps: &mut Vec<Step>, more: &[Step]) {
         Step::Chars(set) => Step::Chars(set.clone()),
         Step::Split(a, b) => Step::Split(a + by, b + by),
         Step::Jump(to) => Step::Jump(to + by),
+        Step::Ahead { end, is_negative } => {
+            Step::Ahead { end: end + by, is_negative: *is_negative }
+        }
+        Step::Behind { body, is_negative } => {
+            Step::Behind { body: *body, is_negative: *is_negative }
+        }
         Step::Match => Step::Match,
     }));
 }

@@ -12,7 +12,8 @@ use crate::frontend::lark::contextual::bnf::{Bnf, Symbol};
 use crate::frontend::lark::contextual::followed::Pending;
 use crate::frontend::lark::contextual::lalr::Tables;
 use crate::frontend::lark::contextual::lexer::Lexer;
-use crate::grammar::{ExprId, Exprs, Imported, RuleId, RuleSet};
+use crate::frontend::lark::contextual::past::BEGINNING;
+use crate::grammar::{ExprId, Exprs, Imported, RuleId, RuleSet, Spelling};
 use crate::limits::Budget;
 
 /// What the lexer is to know between two terminals.
@@ -22,7 +23,7 @@ struct Context {
     mode: usize,
     /// Terminals that must not come next, since the parser would have done something else.
     denied: Vec<usize>,
-    /// What must not come next.
+    /// What must and must not come next.
     pending: Pending,
 }
 
@@ -110,7 +111,9 @@ pub(crate) fn rules(
         budget,
     };
     let mode = table.modes[0];
-    let first = table.context(Context { mode, denied: Vec::new(), pending: Vec::new() });
+    let rest = table.lexer.following.exprs().any_text(Spelling::Text);
+    let pending = Pending { begins: Vec::new(), rest, past: BEGINNING };
+    let first = table.context(Context { mode, denied: Vec::new(), pending });
     let whole = table.node((0, start, first));
     table.find()?;
     table.into_rules(whole)
@@ -242,7 +245,9 @@ impl Table<'_, '_> {
                 continue;
             }
             let gap = self.lexer.gap(context.mode, &context.pending, self.budget)?;
-            let gap: Vec<ExprId> = gap.iter().map(|it| it.texts).collect();
+            let exprs = self.lexer.following.exprs();
+            let gap = gap.iter().filter(|it| exprs.is_nullable(it.pending.rest));
+            let gap: Vec<ExprId> = gap.map(|it| it.texts).collect();
             let gap = self.lexer.following.exprs().choice(&gap);
             let gap = set.exprs.import(self.lexer.following.exprs(), gap, &mut imported);
             let call = set.exprs.call(ids[&(whole, end)]);
