@@ -180,3 +180,24 @@ def test_quotations() -> None:
     quotation = Grammar.literal('"') + Grammar.substring_of("to be or not") + Grammar.literal('"')
     for text, expected in [('"be or"', True), ('""', True), ('"or be"', False), ('"tob', False)]:
         assert accepts(quotation, text) is expected, text
+
+
+def test_the_report_is_that_of_the_schemas_inside() -> None:
+    schema = {"type": ["object", "null"], "properties": {"a": {"type": "string", "title": "A"}}}
+    said = "the arguments of a call are an object, and no other value comes"
+    for style in ("qwen_xml", "minimax_m3_xml", "kimi_k3_xml", "cohere_xml", "pythonic"):
+        format_ = {"type": "json_schema", "style": style, "json_schema": schema}
+        report = of({"type": "optional", "content": format_}).report
+        assert report.narrower == [("/format/content/json_schema/type", said)], style
+        lines = [*report.enforced, *report.annotations]
+        assert ("/format/content/json_schema/properties/a/title", "title") in lines
+        assert ("/format/content/json_schema/type", "type") not in lines
+        objects = {**format_, "json_schema": {**schema, "type": "object"}}
+        assert of(objects).report.narrower == []
+        assert of({**format_, "json_schema": True}).report.narrower == [
+            ("/format/json_schema", said)
+        ]
+    for style in ("json", "gemma"):
+        format_ = {"type": "json_schema", "style": style, "json_schema": schema}
+        assert of(format_).report.narrower == []
+        assert accepts(of(format_), "null")

@@ -445,6 +445,10 @@ class Grammar:
             unused = _core.Grammar.ebnf_unused(self.source, **(self._options or {}))
             remarks = [(name, "no text needs this rule") for name in unused]
             return Report(enforced=[("", "ebnf")], narrower=[], annotations=remarks, widened=[])
+        if self.kind == "structural_tag":
+            lists = _core.Grammar.structural_tag_report(self.source, self._options or None)
+            lists["enforced"].insert(0, ("", self.kind))
+            return Report(**lists)
         if self.kind != "json_schema":
             return Report(enforced=[("", self.kind)], narrower=[], annotations=[], widened=[])
         return Report(**_core.Grammar.json_schema_report(self.source, self._options or None))

@@ -6,9 +6,9 @@ use stencilm::frontend::json_schema::{
     self, Additional, Dialect, Escapes, Formats, JsonSchemaOptions, KeyOrder, Numbers, Unsupported,
     Whitespace,
 };
-use stencilm::frontend::regex::{self, RegexOptions};
-
 use stencilm::frontend::lark::Meaning;
+use stencilm::frontend::regex::{self, RegexOptions};
+use stencilm::frontend::tags;
 
 use crate::convert::{Cancel, Limits, budget, guarded, guarded_apart, vocabulary_error};
 
@@ -45,13 +45,22 @@ impl Grammar {
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = schema_options(py, options)?;
         let mut budget = budget(limits, None);
-        let report = guarded_apart(py, || json_schema::report(schema, &options, &mut budget))?;
-        let lists = PyDict::new(py);
-        lists.set_item("enforced", report.enforced)?;
-        lists.set_item("narrower", report.narrower)?;
-        lists.set_item("annotations", report.annotations)?;
-        lists.set_item("widened", report.widened)?;
-        Ok(lists)
+        lists(py, guarded_apart(py, || json_schema::report(schema, &options, &mut budget))?)
+    }
+
+    /// The same of the JSON Schemas inside of a structural tag.
+    #[staticmethod]
+    #[pyo3(signature = (tag, options=None, limits=None))]
+    fn structural_tag_report<'py>(
+        py: Python<'py>,
+        tag: &str,
+        options: Option<&Bound<'py, PyDict>>,
+        limits: Option<&Limits>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let options = schema_options(py, options)?;
+        let mut budget = budget(limits, None);
+        let made = || tags::report(tag, &options, stencilm::from_rules, &mut budget);
+        lists(py, guarded_apart(py, made)?)
     }
 
     /// The texts that match a regular expression, from end to end or somewhere inside.
@@ -243,6 +252,16 @@ impl Grammar {
     fn show(&self, py: Python<'_>, most: usize) -> PyResult<String> {
         guarded(py, || self.0.show(most))
     }
+}
+
+/// A report as Python has it.
+fn lists(py: Python<'_>, report: json_schema::Report) -> PyResult<Bound<'_, PyDict>> {
+    let lists = PyDict::new(py);
+    lists.set_item("enforced", report.enforced)?;
+    lists.set_item("narrower", report.narrower)?;
+    lists.set_item("annotations", report.annotations)?;
+    lists.set_item("widened", report.widened)?;
+    Ok(lists)
 }
 
 fn notation_named(name: &str) -> PyResult<Notation> {

@@ -49,6 +49,13 @@ pub struct JsonSchemaOptions {
     pub tokens: Vec<String>,
 }
 
+impl JsonSchemaOptions {
+    /// Whether the outermost value is the arguments of a call, an object.
+    pub(crate) fn is_call(&self) -> bool {
+        self.parameters.is_some() || self.notation == Notation::Python
+    }
+}
+
 /// White space between the tokens of a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Whitespace {

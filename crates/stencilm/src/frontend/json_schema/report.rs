@@ -51,7 +51,7 @@ pub fn report(
     options: &JsonSchemaOptions,
     budget: &mut Budget,
 ) -> Result<Report, Error> {
-    let (mut schemas, _) = Schemas::compiled(schema, options, budget)?;
+    let (mut schemas, start) = Schemas::compiled(schema, options, budget)?;
     let polarity = schemas.polarity()?;
     let mut report = Report::default();
     let mut described = FxHashSet::default();
@@ -64,6 +64,14 @@ pub fn report(
         {
             schemas.describe(place, &polarity, &mut report);
         }
+    }
+    if schemas.options.is_call() && schemas.shape(start).is_not_only_objects() {
+        let root = schemas.sources.root();
+        let node = schemas.sources.document(root).find(root.node, "type").unwrap_or(root.node);
+        let pointer = schemas.pointer(Place { node, ..root });
+        let text = "the arguments of a call are an object, and no other value comes";
+        report.enforced.retain(|(known, _)| *known != pointer);
+        report.narrower.push((pointer, text.to_owned()));
     }
     for refusal in std::mem::take(&mut schemas.reach.refusals) {
         let entry = (schemas.pointer(refusal.place), refusal.feature.to_owned());

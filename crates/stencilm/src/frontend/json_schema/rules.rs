@@ -84,7 +84,7 @@ impl SchemaRules {
             size_at_first: 0,
         };
         let mut accepts_empty = false;
-        let start = if machine.is_call() {
+        let start = if machine.schemas.options.is_call() {
             (_, accepts_empty) = machine.call(shape, &mut Exprs::default())?;
             machine.rule(Rule::Call { shape })?
         } else {
@@ -222,12 +222,6 @@ impl Machine {
             | Rule::NextItem { .. }
             | Rule::AfterItem { .. } => None,
         }
-    }
-
-    /// Whether the outermost object is the arguments of a call.
-    fn is_call(&self) -> bool {
-        let options = &self.schemas.options;
-        options.parameters.is_some() || options.notation == Notation::Python
     }
 
     /// Work while a text is written has a time limit of its own.

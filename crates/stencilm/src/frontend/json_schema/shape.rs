@@ -180,6 +180,12 @@ pub(crate) const ANY: TermId = TermId(0);
 pub(crate) const NEVER: TermId = TermId(1);
 
 impl Shape {
+    /// Whether some value is no object.
+    pub(crate) fn is_not_only_objects(&self) -> bool {
+        let Self { null, bools, numbers, strings, arrays, objects: _ } = self;
+        *null || *bools != 0 || !(numbers.is_empty() && strings.is_empty() && arrays.is_empty())
+    }
+
     /// Every value.
     pub(crate) fn any() -> Self {
         Self {

@@ -3,7 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
-use crate::frontend::json_schema::{Document, JsonSchemaOptions, KeyOrder, NodeId, Whitespace};
+use crate::frontend::json_schema::{
+    Document, JsonSchemaOptions, KeyOrder, NodeId, Report, Whitespace,
+};
 use crate::frontend::tags::Normal;
 use crate::frontend::tags::fields::{Fields, Mark, Token, list, text, wrong};
 use crate::frontend::tags::free::{early, free, tree};
@@ -33,6 +35,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) rules: RuleSet,
     pub(crate) document: &'a Document,
     pub(crate) schemas: FxHashMap<SchemaKey, ExprId>,
+    /// What becomes of the keywords of schemas, if that was asked for.
+    pub(crate) report: Option<Report>,
 }
 
 /// What a format became.
@@ -109,17 +113,19 @@ impl<'a> Lowering<'a> {
         text: &str,
         options: &'a JsonSchemaOptions,
         normal: Normal,
+        reports: bool,
         budget: &'a mut Budget,
-    ) -> Result<RuleSet, Error> {
+    ) -> Result<(RuleSet, Report), Error> {
         let document = Document::parse(text)?;
         let rules = RuleSet::new(Exprs::default(), Vec::new(), RuleId(0));
         let schemas = FxHashMap::default();
+        let report = reports.then(Report::default);
         let mut lowering =
-            Lowering { options, normal, budget, rules, document: &document, schemas };
+            Lowering { options, normal, budget, rules, document: &document, schemas, report };
         let body = lowering.whole()?;
         lowering.rules.start = RuleId(index(lowering.rules.rules.len()));
         lowering.rules.rules.push(("root".to_owned(), body));
-        Ok(lowering.rules)
+        Ok((lowering.rules, lowering.report.unwrap_or_default()))
     }
 
     fn whole(&mut self) -> Result<ExprId, Error> {

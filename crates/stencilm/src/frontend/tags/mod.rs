@@ -19,7 +19,7 @@ mod tokens;
 mod written;
 
 use crate::error::Error;
-use crate::frontend::json_schema::JsonSchemaOptions;
+use crate::frontend::json_schema::{JsonSchemaOptions, Report};
 use crate::frontend::tags::lower::Lowering;
 use crate::grammar::{Grammar, RuleSet};
 use crate::limits::Budget;
@@ -54,5 +54,22 @@ pub fn parse(
     if text.len() > budget.limits.source_bytes {
         return Err(Error::limit("source_bytes", budget.limits.source_bytes));
     }
-    Lowering::run(text, options, normal, budget)
+    Ok(Lowering::run(text, options, normal, false, budget)?.0)
+}
+
+/// What becomes of the keywords of the JSON Schemas inside of a structural tag; equal ones are
+/// listed once.
+///
+/// # Errors
+/// As [`parse`].
+pub fn report(
+    text: &str,
+    options: &JsonSchemaOptions,
+    normal: Normal,
+    budget: &mut Budget,
+) -> Result<Report, Error> {
+    if text.len() > budget.limits.source_bytes {
+        return Err(Error::limit("source_bytes", budget.limits.source_bytes));
+    }
+    Ok(Lowering::run(text, options, normal, true, budget)?.1)
 }

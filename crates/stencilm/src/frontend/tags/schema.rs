@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Location};
 use crate::frontend::ebnf;
-use crate::frontend::json_schema::{self, JsonSchemaOptions, KeyOrder, Node, Whitespace};
+use crate::frontend::json_schema::{self, JsonSchemaOptions, KeyOrder, Node, Report, Whitespace};
 use crate::frontend::lark;
 use crate::frontend::regex::{self, Mode, RegexOptions};
 use crate::frontend::tags::fields::Fields;
@@ -56,8 +56,31 @@ impl Lowering<'_> {
         let grammar = json_schema::grammar(&key.0, &options, self.budget)
             .map_err(|error| inside(error, &place))?;
         let call = self.rules.supply(&grammar).map_err(|error| inside(error, &place))?;
+        self.describe(&key.0, &options, &place)?;
         self.schemas.insert(key, call);
         Ok(call)
+    }
+
+    fn describe(
+        &mut self,
+        text: &str,
+        options: &JsonSchemaOptions,
+        place: &str,
+    ) -> Result<(), Error> {
+        let Some(all) = &mut self.report else {
+            return Ok(());
+        };
+        let report = json_schema::report(text, options, self.budget)?;
+        let Report { enforced, narrower, annotations, widened } = report;
+        for (all, lines) in [
+            (&mut all.enforced, enforced),
+            (&mut all.narrower, narrower),
+            (&mut all.annotations, annotations),
+            (&mut all.widened, widened),
+        ] {
+            all.extend(lines.into_iter().map(|(at, line)| (format!("{place}{at}"), line)));
+        }
+        Ok(())
     }
 
     pub(crate) fn regex(&mut self, fields: Fields<'_>) -> Result<ExprId, Error> {
