@@ -381,3 +381,128 @@ def test_names_and_constants_of_any_characters(style: str) -> None:
             tally["valid" if is_valid else "invalid"] += 1
             assert accepts(matcher, write(value)) == (is_valid and not has_quote), (schema, value)
     assert min(tally["refused"], tally["valid"], tally["invalid"]) > 20, tally
+
+
+DEEPEST = 2
+
+
+def unique_array(random: Random, depth: int) -> dict[str, Any]:
+    """A schema of an array whose items must differ, or of which two must be equal."""
+    kinds = ["string", "integer", "boolean", "null", "enum", "pattern"]
+    kind = random.choice(kinds if depth == 0 else [*kinds, *["array", "object", "any"] * 2])
+    if kind == "enum":
+        items: dict[str, Any] = {"enum": random.sample(["a", "1", 1, 1.0, True, None, "", "a,"], 4)}
+    elif kind == "pattern":
+        items = {"type": "string", "pattern": "^[ab]?$"}
+    elif kind == "array":
+        items = unique_array(random, depth - 1)
+    elif kind == "object":
+        inner = {"a": unique_array(random, depth - 1), "b c": {"enum": ["x", 1, True]}}
+        items = {"type": "object", "properties": inner, "additionalProperties": False}
+    elif kind == "any":
+        items = {"type": ["string", "integer", "boolean", "null"]}
+    else:
+        items = {"type": kind}
+    schema = {"type": "array", "items": items, "maxItems": random.choice([2, 3, 4])}
+    # What is compared with others must not be an array that has to have equal items.
+    is_negative = depth == DEEPEST and random.random() < 0.25
+    kept = {"not": {"uniqueItems": True}} if is_negative else {"uniqueItems": True}
+    return {**schema, **kept, "minItems": random.choice([0, 0, 1])}
+
+
+def some_item(random: Random, schema: dict[str, Any]) -> Any:
+    if "enum" in schema:
+        return random.choice(schema["enum"])
+    kind = random.choice(schema["type"]) if isinstance(schema["type"], list) else schema["type"]
+    if kind == "array":
+        return [some_item(random, schema["items"]) for _ in range(random.randint(0, 3))]
+    if kind == "object":
+        inner = schema["properties"]
+        return {name: some_item(random, inner[name]) for name in inner if random.random() < 0.7}
+    if kind == "boolean":
+        return random.random() < 0.5
+    some = {"string": ["", "a", "b", "1", "a'b"], "integer": [0, 1, -1], "null": [None]}
+    return random.choice(some[kind])
+
+
+FAMILIES = {
+    "pythonic": ("pythonic", "[f({})]"),
+    "gemma": ("gemma_4", "<|tool_call>call:f{}<tool_call|>"),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_items_differ_in_another_notation(style: str) -> None:
+    from jsonschema import Draft202012Validator
+
+    write, _ = STYLES[style]
+    family, call = FAMILIES[style]
+    tally: Counter[str] = Counter()
+    for number in range(SCHEMAS):
+        random = Random(SEED * 9_000_011 + number)
+        schema = {
+            "type": "object",
+            "properties": {"v": unique_array(random, DEEPEST)},
+            "required": ["v"],
+            "additionalProperties": False,
+        }
+        validator = Draft202012Validator(schema)
+        try:
+            matcher = matcher_of(schema, style)
+        except UnsatisfiableError:
+            tally["no value"] += 1
+            continue
+        for _ in range(3):
+            text = walk(matcher, random)
+            if text is None:
+                tally["long walks"] += 1
+                continue
+            tools = [{"name": "f", "parameters": schema}]
+            calls = parse_tool_calls(call.format(text), family, tools=tools).calls
+            assert [it.name for it in calls] == ["f"], text
+            tally["walks"] += 1
+            if len(re.findall(r"\d", text)) < 12:
+                assert validator.is_valid(calls[0].arguments), (schema, text)
+        for _ in range(30):
+            value = {"v": some_item(random, schema["properties"]["v"])}
+            is_valid = validator.is_valid(value)
+            tally["valid" if is_valid else "invalid"] += 1
+            assert accepts(matcher, write(value)) == is_valid, (schema, value)
+    print(style, dict(tally))
+    assert min(tally["walks"], tally["valid"], tally["invalid"]) > SCHEMAS
+
+
+def test_items_differ_where_marks_are_tokens() -> None:
+    """`"1"` and 1 are the same bytes then."""
+    mark = '<|"|>'
+    tokens = [*(bytes([b]) for b in range(256)), None, mark.encode()]
+    vocabulary = Vocabulary.from_tokens(tokens, stop=[256], special={mark: 257})
+    items = {"type": "array", "uniqueItems": True, "items": {"type": ["string", "integer"]}}
+    schema = {"type": "object", "properties": {"v": items}, "additionalProperties": False}
+    format_ = {"type": "json_schema", "json_schema": schema, "style": "gemma", "tokens": [mark]}
+    grammar = Grammar.from_structural_tag({"format": format_})
+    compiled = Compiler(vocabulary).compile(grammar)
+    for value, is_valid in [
+        ([1, "1"], True),
+        (["1", 1], True),
+        (["1", "1"], False),
+        ([1, 1], False),
+        (["", "1", ",", ""], False),
+        (["a", "b", "ab", 1], True),
+    ]:
+        matcher = compiled.matcher()
+        parts = as_gemma({"v": value}).split(mark)
+        ids = [*parts[0].encode(), *(id_ for part in parts[1:] for id_ in (257, *part.encode()))]
+        assert (all(map(matcher.accept, ids)) and matcher.may_stop()) == is_valid, value
+
+
+def test_items_that_cannot_be_compared_are_refused() -> None:
+    for items in [
+        {"type": "object"},
+        {"type": "array", "items": {"type": "object", "properties": {"a": {}}}},
+        {"enum": ["a", '<|"|>']},
+    ]:
+        array = {"type": "array", "items": items, "uniqueItems": True}
+        with pytest.raises(UnsupportedError, match="different") as caught:
+            matcher_of({"properties": {"v": array}, "additionalProperties": False}, "gemma")
+        assert caught.value.location == "/format/json_schema/properties/v/uniqueItems"

@@ -17,6 +17,9 @@ pub enum Depends {
     OnAll,
 }
 
+/// Stands for a special token in the text of an item. No character has this byte (RFC 3629, 1).
+pub(crate) const TOKEN_IN_TEXT: u8 = 0xFF;
+
 /// The rules that stand for the rest of an array from an item on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ItemRules {

@@ -37,6 +37,7 @@ pub use expr::{
 pub use hash::{ContentHash, HashKey};
 pub use import::Imported;
 pub use items::Depends;
+pub(crate) use items::TOKEN_IN_TEXT;
 pub(crate) use json_text::{
     Escaped, SHORT_ESCAPES, Spelled, after_byte, canonical, canonical_text, ends_with,
 };

@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use crate::error::Error;
-use crate::grammar::{ExprId, Exprs, TokenName};
+use crate::grammar::{ExprId, Exprs, TOKEN_IN_TEXT, TokenName};
 use crate::residual::Residuals;
 use crate::residual::excess::Excess;
 use crate::stack::ambiguity::Closing;
@@ -437,14 +437,17 @@ impl State {
             return Ok(read.clone());
         }
         closing.add_all(machine, read)?;
-        let text = if read.is_dead() { &self.text } else { &read.text };
+        let mut text = if read.is_dead() { self.text.clone() } else { read.text.clone() };
+        if read.is_dead() && text.is_open() {
+            text.push(TOKEN_IN_TEXT);
+        }
         let mut state = closing.finish(machine)?;
         if let Some(marked) = &self.marked {
             state.go_on_from(marked, len);
             state.joins_end_of(machine, read)?;
         }
         state.may_end |= read.may_end;
-        Ok(Self { name: read.name.clone(), text: text.clone(), ..state })
+        Ok(Self { name: read.name.clone(), text, ..state })
     }
 
     /// Whether a special token may come next.

@@ -17,7 +17,7 @@ pub struct Joint {
     pub until: Box<[u8]>,
     /// The tokens that go on in a value that is no string.
     pub others: Box<[u32]>,
-    /// The tokens that go on in a string.
+    /// The tokens that go on in a string, or of which another notation than JSON has either item.
     pub strings: Box<[u32]>,
 }
 
@@ -28,11 +28,10 @@ impl Joints {
             let text = texts.of(token);
             for (at, _) in text.iter().enumerate().filter(|&(_, &byte)| byte == b',') {
                 let (before, after) = (&text[..at], &text[at + 1..]);
-                if !may_end_value(before) {
+                if !may_end_json(before) && !may_end_value(before) {
                     continue;
                 }
-                let begins_string = after.iter().find(|&&byte| !is_space(byte)) == Some(&b'"');
-                if begins_string {
+                if begins_string(after) || (may_begin_other(after) && !may_end_json(before)) {
                     joints.entry(&text[..=at]).or_default().1.push(token);
                 } else if may_begin_other(after) {
                     joints.entry(&text[..=at]).or_default().0.push(token);
@@ -64,9 +63,28 @@ fn is_space(byte: u8) -> bool {
 }
 
 /// Whether a value may end here, before white space.
-fn may_end_value(text: &[u8]) -> bool {
+fn may_end_json(text: &[u8]) -> bool {
     let last = text.iter().rfind(|&&byte| !is_space(byte));
     last.is_none_or(|last| matches!(last, b'0'..=b'9' | b'"' | b']' | b'}' | b'e' | b'l'))
+}
+
+/// The same where strings stand in single quotes, or between marks.
+fn may_end_value(text: &[u8]) -> bool {
+    let last = text.iter().rfind(|&&byte| !is_space(byte));
+    last.is_none_or(|last| matches!(last, b'\'' | b'>'))
+}
+
+/// Whether a string may begin here, after white space, or a word of Python.
+fn begins_string(text: &[u8]) -> bool {
+    let start = text.iter().position(|&byte| !is_space(byte));
+    let text = start.map_or(&[][..], |start| &text[start..]);
+    match text.first() {
+        Some(b'"' | b'\'' | b'<') => true,
+        Some(_) => [&b"True"[..], b"False", b"None"]
+            .iter()
+            .any(|word| word.starts_with(text) || text.starts_with(word)),
+        None => false,
+    }
 }
 
 /// Whether a value that is no string may begin here, after white space.
@@ -88,15 +106,20 @@ mod tests {
 
     #[test]
     fn tokens_are_found_by_what_comes_before_the_comma() {
-        let tokens = ["},{", "} , [", "1,2,-", ",\"", ", ", ",tr", ",the", "(,1", ",0", "\n,null]"];
+        let tokens = [
+            "},{", "} , [", "1,2,-", ",\"", ", ", ",tr", ",the", "(,1", ",0", "\n,null]", "', '",
+            ">,1", "1, Tr", "a,'",
+        ];
         let vocabulary = Vocabulary::new(tokens.iter().map(Some), [], []).expect("a vocabulary");
         let found: Vec<(&[u8], &[u32], &[u32])> =
             vocabulary.joints().iter().map(|it| (&*it.until, &*it.others, &*it.strings)).collect();
-        let expected: [(&[u8], &[u32], &[u32]); 6] = [
+        let expected: [(&[u8], &[u32], &[u32]); 8] = [
             (b"\n,", &[9], &[]),
+            (b"',", &[], &[10]),
             (b",", &[8, 5], &[3]),
-            (b"1,", &[2], &[]),
+            (b"1,", &[2], &[12]),
             (b"1,2,", &[2], &[]),
+            (b">,", &[], &[11]),
             (b"} ,", &[1], &[]),
             (b"},", &[0], &[]),
         ];

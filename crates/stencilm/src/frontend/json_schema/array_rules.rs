@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::frontend::json_schema::array_states::{ItemStep, ItemsAt, Repeat};
+use crate::frontend::json_schema::notation::Notation;
 use crate::frontend::json_schema::rules::{Machine, Rule};
 use crate::frontend::json_schema::shape::{ArrayShape, ShapeId};
 use crate::frontend::json_schema::text_exprs;
@@ -85,7 +86,9 @@ impl Machine {
             }
             let plain = rest(self, false)?;
             let mut shape = (**self.schemas.shape(id)).clone();
-            let strings = std::mem::take(&mut shape.strings);
+            // Names and strings in quotes are remembered as such, others as values.
+            let is_json = self.schemas.options.notation == Notation::Json;
+            let strings = if is_json { std::mem::take(&mut shape.strings) } else { Vec::new() };
             if !strings.is_empty() {
                 let mut budget = self.schemas.budget.clone();
                 let spelling = self.schemas.options.escapes.listed();
@@ -143,7 +146,9 @@ impl Machine {
         let is_unique = self.schemas.reach.array_tables[array as usize].is_unique();
         Ok(match (is_new, at.repeat) {
             (_, Repeat::No) if !is_unique => exprs.call(rule),
-            (true, Repeat::No) => exprs.next_item(rule, Depends::OnOthers),
+            (true, Repeat::No) if self.schemas.options.notation == Notation::Json => {
+                exprs.next_item(rule, Depends::OnOthers)
+            }
             (true, _) => exprs.next_item(rule, Depends::OnAll),
             (false, _) => exprs.next_item(rule, Depends::OnNone),
         })

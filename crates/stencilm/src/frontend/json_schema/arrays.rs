@@ -176,6 +176,11 @@ impl ArrayShape {
     }
 
     /// Whether two of its items must be equal.
+    /// The keyword that has its items compared, if one does.
+    pub(crate) fn compared_at(&self) -> Option<Place> {
+        self.unique.or(self.repeats.map(|refusal| refusal.place))
+    }
+
     pub(crate) fn has_repeats(&self) -> bool {
         self.repeats.is_some() && self.refusal().is_none()
     }

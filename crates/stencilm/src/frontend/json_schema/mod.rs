@@ -34,6 +34,7 @@ mod metaschemas;
 mod name_set;
 mod notation;
 mod notation_checks;
+mod notation_items;
 mod number_text;
 mod numbers;
 mod object_pairs;

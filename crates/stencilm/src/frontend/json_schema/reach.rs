@@ -4,7 +4,7 @@
 //! Conditions that only arise when a value is under way (two alternatives that a member leaves both
 //! open) are looked at when they arise; each of their parts was looked at before.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Location};
@@ -46,6 +46,12 @@ pub(crate) struct Reach {
     is_settling: bool,
     /// Arrays of different items that were met.
     unique: Vec<ArrayShape>,
+    /// Terms of items that are compared and not written as JSON, and the keyword that says so.
+    pub(crate) compared: Vec<(TermId, Place)>,
+    /// Those that can be, and with them what they are while a text is written.
+    pub(crate) comparable: FxHashSet<TermId>,
+    /// Whether all of them were looked at.
+    pub(crate) is_compared: bool,
     /// The shapes whose values are being listed, one inside the other.
     pub(crate) listing: Vec<ShapeId>,
     /// How many values shapes have, as far as it is known which are alive.
@@ -76,6 +82,7 @@ impl Schemas {
         let root = self.root_schema()?;
         let shape = self.live_shape(root)?;
         self.check_name_terms()?;
+        self.check_compared()?;
         if let Some(shape) = shape {
             return Ok(shape);
         }
@@ -245,7 +252,7 @@ impl Schemas {
 
     /// The terms that a formula's members may have to fulfil, each with what the formula's own list
     /// of rules asks of that member.
-    fn push_members_of_all(
+    pub(crate) fn push_members_of_all(
         &mut self,
         formula: FormulaId,
         todo: &mut Vec<TermId>,

@@ -565,7 +565,8 @@ impl Rules for SchemaRules {
             return Ok(rule);
         };
         let is_space = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r');
-        let item = str::from_utf8(item).unwrap_or_default();
+        let options = &machine.schemas.options;
+        let item = options.notation.json_of(item, &options.tokens);
         let item = item.trim_end_matches(is_space).trim_end_matches(',').trim_matches(is_space);
         let value = machine.schemas.constant_of(item)?;
         let at = machine.schemas.with_item(at, value);

@@ -74,7 +74,7 @@ pub(crate) fn other_name(
 }
 
 /// The inside of a string.
-fn content(
+pub(crate) fn content(
     schemas: &Schemas,
     shape: &StringShape,
     spelling: Spelling,
