@@ -370,6 +370,47 @@ def test_an_answer_may_be_a_value() -> None:
         tool_grammar([], "qwen_3", response_format={"type": "grammar"})
 
 
+@pytest.mark.parametrize(
+    ("family", "text"),
+    [
+        (
+            "command",
+            "<|START_THINKING|>Both.<|END_THINKING|><|START_ACTION|>[\n"
+            '    {"tool_call_id": "0", "tool_name": "get_weather", '
+            '"parameters": {"city": "Oslo"}},\n'
+            '    {"tool_call_id": "1", "tool_name": "now", "parameters": {}}\n'
+            "]<|END_ACTION|>",
+        ),
+        (
+            "nemotron",
+            '<think>Both.</think><TOOLCALL>[{"name": "get_weather", '
+            '"arguments": {"city": "Oslo"}}, '
+            '{"name": "now", "arguments": {}}]</TOOLCALL>',
+        ),
+        (
+            "lfm_2",
+            "<think>Both.</think>"
+            "<|tool_call_start|>[get_weather(city='Oslo'), now()]<|tool_call_end|>",
+        ),
+    ],
+)
+def test_calls_are_those_of_chat_templates(family: str, text: str) -> None:
+    grammar = tool_grammar(TOOLS, family, tool_choice="required", reasoning="optional")
+    assert accepts(grammar, text)
+    answer = parse_tool_calls(text, family, tools=TOOLS)
+    assert (answer.reasoning, answer.content) == ("Both.", "")
+    assert [(it.name, it.arguments) for it in answer.calls] == [
+        ("get_weather", {"city": "Oslo"}),
+        ("now", {}),
+    ]
+    for at in range(len(text)):
+        shorter = text[:at] + text[at + 1 :]
+        is_other = parse_tool_calls(shorter, family, tools=TOOLS).calls != answer.calls
+        is_reasoning = at < text.index("Both.") + len("Both.")
+        if not (is_other or is_reasoning or text[at].isspace()):
+            assert not accepts(grammar, shorter), shorter
+
+
 def test_allowed_tools_are_all_there_are() -> None:
     inner = {"mode": "required", "tools": [{"type": "function", "function": {"name": "now"}}]}
     for choice in [

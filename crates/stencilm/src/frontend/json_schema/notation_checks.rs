@@ -221,7 +221,7 @@ impl Schemas {
             let marks = std::iter::once(end).chain(excludes);
             let written = exprs.without(all, marks.map(String::as_bytes));
             let others = exprs.minus(all, written);
-            if !exprs.is_endless(written) && !emptiness::is_empty(exprs, others, &mut budget)? {
+            if !exprs.is_endless(written) && !emptiness::is_empty(exprs, others, &budget)? {
                 return Ok(false);
             }
         }
