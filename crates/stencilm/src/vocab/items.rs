@@ -28,7 +28,7 @@ impl Joints {
             let text = texts.of(token);
             for (at, _) in text.iter().enumerate().filter(|&(_, &byte)| byte == b',') {
                 let (before, after) = (&text[..at], &text[at + 1..]);
-                if !may_end_json(before) && !may_end_value(before) {
+                if !may_end_json(before) && !may_end_other_string(before) {
                     continue;
                 }
                 if begins_string(after) || (may_begin_other(after) && !may_end_json(before)) {
@@ -62,14 +62,14 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Whether a value may end here, before white space.
+/// Whether a value of JSON may end here, before white space.
 fn may_end_json(text: &[u8]) -> bool {
     let last = text.iter().rfind(|&&byte| !is_space(byte));
     last.is_none_or(|last| matches!(last, b'0'..=b'9' | b'"' | b']' | b'}' | b'e' | b'l'))
 }
 
-/// The same where strings stand in single quotes, or between marks.
-fn may_end_value(text: &[u8]) -> bool {
+/// The same of a string in single quotes, or between marks.
+fn may_end_other_string(text: &[u8]) -> bool {
     let last = text.iter().rfind(|&&byte| !is_space(byte));
     last.is_none_or(|last| matches!(last, b'\'' | b'>'))
 }

@@ -175,12 +175,12 @@ impl ArrayShape {
             && !self.has_repeats()
     }
 
-    /// Whether two of its items must be equal.
     /// The keyword that has its items compared, if one does.
     pub(crate) fn compared_at(&self) -> Option<Place> {
         self.unique.or(self.repeats.map(|refusal| refusal.place))
     }
 
+    /// Whether two of its items must be equal.
     pub(crate) fn has_repeats(&self) -> bool {
         self.repeats.is_some() && self.refusal().is_none()
     }
