@@ -71,3 +71,18 @@ fn different_items_that_hold_the_array_again_need_no_deep_stack() {
         grammar(&schema, &JsonSchemaOptions::default(), &mut Budget::default()).expect(&schema);
     }
 }
+
+#[test]
+fn items_that_cannot_be_told_from_those_that_came_are_refused_before_the_first() {
+    let twice = r#"{"type": "array", "not": {"uniqueItems": true}}"#;
+    let deep = format!(r#"{{"properties": {{"a": {{"anyOf": [{{"type": "null"}}, {twice}]}}}}}}"#);
+    for items in [twice, &deep] {
+        for schema in [
+            format!(r#"{{"uniqueItems": true, "items": {items}}}"#),
+            format!(r#"{{"type": "array", "not": {{"uniqueItems": true}}, "items": {items}}}"#),
+        ] {
+            let ErrorKind::Unsupported { feature } = error(&schema).0 else { panic!("{schema}") };
+            assert!(feature.contains("two items must be equal"), "{feature}");
+        }
+    }
+}

@@ -13,6 +13,7 @@ mod array_states;
 mod arrays;
 mod assertions;
 mod closed;
+mod compared;
 mod complement;
 mod constants;
 mod differ;

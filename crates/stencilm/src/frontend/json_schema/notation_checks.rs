@@ -8,11 +8,10 @@ use crate::frontend::json_schema::schemas::Schemas;
 use crate::frontend::json_schema::shape::{NEVER, Place, Shape, ShapeId, StringShape, TermId};
 use crate::frontend::json_schema::terms::Term;
 use crate::frontend::json_schema::text_exprs;
-use crate::grammar::{Exprs, Spelling};
-use crate::residual::emptiness;
+use crate::grammar::Exprs;
 
 /// What strings end with and what they may not have inside, where nothing escapes it.
-type Marks = (String, Vec<String>);
+pub(crate) type Marks = (String, Vec<String>);
 
 impl Schemas {
     /// Whether objects inside of other values are written otherwise than as JSON.
@@ -35,13 +34,6 @@ impl Schemas {
         if counts_items && style.is_some_and(|style| style.after_end.is_some()) {
             let feature = "items that are counted, and not written as JSON";
             return Err(Error::unsupported(feature, self.location_of(term)));
-        }
-        if self.options.notation != Notation::Json && !self.reach.is_compared {
-            for array in &shape.arrays {
-                let Some(place) = array.compared_at() else { continue };
-                let items = array.prefix.iter().chain([&array.items]);
-                self.reach.compared.extend(items.map(|&item| (item, place)));
-            }
         }
         for formula in self.formulas.alternatives(shape.objects) {
             self.check_counts(term, formula)?;
@@ -81,7 +73,7 @@ impl Schemas {
         Ok(())
     }
 
-    fn marks(&self) -> Option<Marks> {
+    pub(crate) fn marks(&self) -> Option<Marks> {
         match (&self.options.notation, &self.options.parameters) {
             (Notation::Bare { quote, excludes }, _) => Some((quote.clone(), excludes.clone())),
             (_, Some(style)) => Some((style.end.clone(), style.excludes.clone())),
@@ -158,74 +150,6 @@ impl Schemas {
         }
         let feature = "different items that stand in elements";
         Err(Error::unsupported(feature, self.sources.location(place)))
-    }
-
-    /// Looks at what items that are compared may be, where they are not written as JSON.
-    ///
-    /// # Errors
-    /// A text does not say by itself whether two of them are equal, or how many there are is not
-    /// known.
-    pub(crate) fn check_compared(&mut self) -> Result<(), Error> {
-        let marks = self.marks();
-        while let Some((term, place)) = self.reach.compared.pop() {
-            self.budget.tick()?;
-            if !self.reach.comparable.insert(term) {
-                continue;
-            }
-            let Some(shape) = self.live_shape(term)? else { continue };
-            let shape = self.shape(shape).clone();
-            let mut parts = Vec::new();
-            for formula in self.formulas.alternatives(shape.objects) {
-                if !self.is_closed(formula) {
-                    let feature = "different items with names that are not listed, which may \
-                                   come twice";
-                    return Err(Error::unsupported(feature, self.sources.location(place)));
-                }
-                self.push_members_of_all(formula, &mut parts)?;
-            }
-            for array in &shape.arrays {
-                parts.extend_from_slice(&array.prefix);
-                parts.push(array.items);
-            }
-            self.reach.compared.extend(parts.into_iter().map(|part| (part, place)));
-            if let Some(marks) = &marks
-                && !self.are_strings_counted(&shape.strings, marks)?
-            {
-                let feature = format!("different strings, some with `{}` inside", marks.0);
-                return Err(Error::unsupported(feature, self.sources.location(place)));
-            }
-        }
-        self.reach.is_compared = true;
-        Ok(())
-    }
-
-    fn is_closed(&self, formula: FormulaId) -> bool {
-        self.formulas.conjuncts(formula).iter().any(|&part| match self.formulas.get(part) {
-            Formula::Object(object) => object.is_closed(),
-            Formula::Never => true,
-            _ => false,
-        })
-    }
-
-    /// Whether there are as many strings as can be written. Of those that have no pattern there are
-    /// enough in any case.
-    fn are_strings_counted(
-        &self,
-        strings: &[StringShape],
-        (end, excludes): &Marks,
-    ) -> Result<bool, Error> {
-        let mut budget = self.budget.clone();
-        for string in strings.iter().filter(|it| it.values.is_some() || !it.patterns.is_empty()) {
-            let exprs = &mut Exprs::default();
-            let all = text_exprs::content(self, string, Spelling::Text, exprs, &mut budget)?;
-            let marks = std::iter::once(end).chain(excludes);
-            let written = exprs.without(all, marks.map(String::as_bytes));
-            let others = exprs.minus(all, written);
-            if !exprs.is_endless(written) && !emptiness::is_empty(exprs, others, &budget)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     fn check_strings(

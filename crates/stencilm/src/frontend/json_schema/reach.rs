@@ -46,7 +46,7 @@ pub(crate) struct Reach {
     is_settling: bool,
     /// Arrays of different items that were met.
     unique: Vec<ArrayShape>,
-    /// Terms of items that are compared and not written as JSON, and the keyword that says so.
+    /// Terms of items that are compared, and the keyword that says so.
     pub(crate) compared: Vec<(TermId, Place)>,
     /// Those that can be, and with them what they are while a text is written.
     pub(crate) comparable: FxHashSet<TermId>,
@@ -220,6 +220,7 @@ impl Schemas {
                 self.reach.refusals.push(refusal);
             }
             self.check_notation(term, &shape)?;
+            self.note_compared(&shape);
             for number in shape.numbers.iter().filter(|number| number.values.is_none()) {
                 number_text::number_set(number, self.options.numbers, &self.budget.limits)?;
             }
