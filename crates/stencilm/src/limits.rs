@@ -152,6 +152,18 @@ impl Budget {
         }
         Ok(())
     }
+
+    /// Whether so many situations may be looked at, each of which counts for `cost` expressions.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitReached`] for `search`.
+    pub(crate) fn check_search(&self, count: usize, cost: usize) -> Result<(), Error> {
+        let allowed = self.limits.search;
+        if count.saturating_mul(cost) > allowed {
+            return Err(Error::limit("search", allowed));
+        }
+        Ok(())
+    }
 }
 
 impl Default for Budget {

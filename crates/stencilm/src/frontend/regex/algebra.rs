@@ -63,10 +63,7 @@ impl<'b> Algebra<'b> {
 
     /// An error if `count` situations of look-around are too many.
     pub(crate) fn check_search(&mut self, count: usize) -> Result<(), Error> {
-        let allowed = self.budget.limits.search;
-        if count > allowed {
-            return Err(Error::limit("search", allowed));
-        }
+        self.budget.check_search(count, 1)?;
         self.check()
     }
 

@@ -15,9 +15,6 @@ use crate::grammar::{ByteSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
 use crate::residual::languages::Languages;
 
-/// States of one question.
-const MOST_STATES: usize = 50_000;
-
 /// Languages of which no text, but the empty one, may begin what follows.
 pub(crate) type Begins = Vec<ExprId>;
 
@@ -170,9 +167,7 @@ impl Following {
             }
             edges.extend(by_target.into_iter().map(|(to, set)| (at, to, set)));
             at += 1;
-            if states.len() > MOST_STATES {
-                return Err(Error::limit("search", MOST_STATES));
-            }
+            budget.check_search(states.len(), 1)?;
         }
         let mut groups: Vec<(Pending, Vec<usize>)> = Vec::new();
         for (place, (texts, killers, own, rest)) in states.iter().enumerate() {

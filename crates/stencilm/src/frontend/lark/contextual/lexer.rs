@@ -16,8 +16,8 @@ use crate::frontend::lark::contextual::past::Pasts;
 use crate::grammar::{ByteSet, ExprId, Spelling};
 use crate::limits::Budget;
 
-/// Situations between two terminals.
-const MOST_GAPS: usize = 200;
+/// What a situation between two terminals counts for: texts lead from each to each.
+const GAP: usize = 250;
 
 /// The terminals of a mode.
 #[derive(Debug)]
@@ -314,9 +314,7 @@ impl<'a> Lexer<'a> {
                 }
             }
             at += 1;
-            if states.len() > MOST_GAPS {
-                return Err(Error::limit("search", MOST_GAPS));
-            }
+            budget.check_search(states.len(), GAP)?;
         }
         let automaton = Automaton { count: states.len(), edges };
         let mut found = Vec::with_capacity(states.len());

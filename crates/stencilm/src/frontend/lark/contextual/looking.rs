@@ -16,10 +16,8 @@ use crate::frontend::lark::contextual::program::Step;
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
 
-/// Classes of what follows that are told apart, and sets of them.
-const MOST_CLASSES: usize = 400;
-/// Situations of a program that are looked at.
-const MOST_STATES: usize = 20_000;
+/// What a class of what follows, or a set of them, counts for: each is looked at beside each.
+const CLASS: usize = 125;
 
 /// The class of the empty text.
 const END: usize = 0;
@@ -143,9 +141,7 @@ impl Looking {
                 }));
             }
             self.before.push(before);
-            if self.classes.len() > MOST_CLASSES {
-                return Err(Error::limit("search", MOST_CLASSES));
-            }
+            budget.check_search(self.classes.len(), CLASS)?;
         }
         Ok(())
     }
@@ -272,9 +268,7 @@ impl Looking {
                 }
             }
             at += 1;
-            if states.len() > MOST_CLASSES {
-                return Err(Error::limit("search", MOST_CLASSES));
-            }
+            budget.check_search(states.len(), CLASS)?;
         }
         let mut ends: Vec<usize> =
             (0..states.len()).filter(|&it| states[it].first() == Some(&END)).collect();
@@ -342,9 +336,7 @@ impl Looking {
                 edges.push(Edge { from: at, to, texts: exprs.chars(&set, Spelling::Text) });
             }
             at += 1;
-            if states.len() > MOST_STATES {
-                return Err(Error::limit("search", MOST_STATES));
-            }
+            budget.check_search(states.len(), 1)?;
         }
         let mut groups: Vec<(Complete, Vec<usize>)> = Vec::new();
         for (place, (past, steps)) in states.iter().enumerate() {

@@ -9,8 +9,8 @@ use crate::frontend::lark::contextual::program::Step;
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
 
-/// Pasts that are told apart.
-const MOST_PASTS: usize = 100;
+/// What a past counts for: every class of what follows is looked at for each.
+const PAST: usize = 500;
 
 /// Where a text begins.
 pub(crate) const BEGINNING: usize = 0;
@@ -59,9 +59,7 @@ impl Pasts {
                 }));
             }
             next.push(to);
-            if states.len() > MOST_PASTS {
-                return Err(Error::limit("search", MOST_PASTS));
-            }
+            budget.check_search(states.len(), PAST)?;
         }
         Ok(Self { atoms, holds: states.into_iter().map(|(_, holds)| holds).collect(), next })
     }

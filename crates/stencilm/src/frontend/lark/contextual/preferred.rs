@@ -13,9 +13,6 @@ use crate::frontend::lark::contextual::program::Step;
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
 
-/// Situations of a program that are looked at.
-const MOST_STATES: usize = 20_000;
-
 /// The texts that `steps` ends with; `all` are those that it could end with.
 ///
 /// # Errors
@@ -62,9 +59,7 @@ pub(crate) fn preferred(
             edges.push(Edge { from: at, to, texts: exprs.chars(&set, Spelling::Text) });
         }
         at += 1;
-        if states.len() > MOST_STATES {
-            return Err(Error::limit("search", MOST_STATES));
-        }
+        budget.check_search(states.len(), 1)?;
     }
     if is_plain {
         return Ok(all);

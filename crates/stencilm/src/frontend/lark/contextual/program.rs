@@ -132,8 +132,7 @@ impl Programmer<'_> {
 
     fn check(&mut self, steps: &[Step]) -> Result<(), Error> {
         self.budget.tick()?;
-        let allowed = self.budget.limits.search;
-        if steps.len() > allowed { Err(Error::limit("search", allowed)) } else { Ok(()) }
+        self.budget.check_search(steps.len(), 1)
     }
 
     fn piece(&mut self, node: NodeId, depth: usize) -> Result<Piece, Error> {
