@@ -32,7 +32,8 @@ SEEDS = {
         'root ::= a{2,4} b?\na ::= "x" | ""\nb ::= [^"\\\\\\n] b | "\\u00e9"',
         'root ::= ~("ab" .*) & [a-c]{1,6}',
         'root ::= TagDispatch(("a", x), excludes=("b"), loop_after_dispatch=false)\nx ::= "c"',
-        'root[lazy, max_chars=4] ::= Regex("a[^b]+", flags="i", json_string=true) Substring("a", "b")',
+        'root[lazy, max_chars=4] ::= Regex("a[^b]+", flags="i", json_string=true) '
+        'Substring("a", "b")',
     ],
     "ebnf_w3c": [
         "[1] A ::= B? 'x' | (B - #x41)* /* c */\n[2a] B ::= [^#x9-#x20\\]+",
