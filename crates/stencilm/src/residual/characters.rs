@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::error::Error;
 use crate::grammar::{CharSet, ClassId, Expr, ExprId, Progress, Spelling};
@@ -280,24 +280,22 @@ impl Residuals {
 
 /// One character for each way of being in some of these sets and not in the others, and how many
 /// there are like it: where there is one, a character that stands for itself in every spelling.
-///
-/// There are no more sets than [`MOST_HEADS`].
 fn told_apart(sets: &[&CharSet]) -> Vec<(char, u32)> {
     let every = CharSet::any();
-    // Where a set begins or ends; that of all characters has the last bit.
-    let mut turns: Vec<(u32, u128)> = Vec::new();
+    // Where a set begins or ends; that of all characters comes last.
+    let mut turns: Vec<(u32, usize)> = Vec::new();
     for (at, set) in sets.iter().copied().chain([&every]).enumerate() {
-        let bit = 1 << at;
-        turns.extend(set.ranges().iter().flat_map(|&(low, high)| [(low, bit), (high + 1, bit)]));
+        turns.extend(set.ranges().iter().flat_map(|&(low, high)| [(low, at), (high + 1, at)]));
     }
     turns.sort_unstable();
-    let mut known: FxHashMap<u128, usize> = FxHashMap::default();
+    let mut is_in: SmallVec<[u64; 2]> = smallvec![0; sets.len() / 64 + 1];
+    let mut known: FxHashMap<SmallVec<[u64; 2]>, usize> = FxHashMap::default();
     let mut atoms: Vec<(char, u32)> = Vec::new();
-    let mut is_in = 0;
-    for (place, &(low, bit)) in turns.iter().enumerate() {
-        is_in ^= bit;
+    for (place, &(low, at)) in turns.iter().enumerate() {
+        is_in[at / 64] ^= 1 << (at % 64);
         let Some(&(end, _)) = turns.get(place + 1) else { break };
-        if end == low || is_in >> sets.len() == 0 {
+        let is_character = is_in[sets.len() / 64] >> (sets.len() % 64) & 1 == 1;
+        if end == low || !is_character {
             continue;
         }
         let is_plain = |c: &char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '\\');
@@ -311,7 +309,7 @@ fn told_apart(sets: &[&CharSet]) -> Vec<(char, u32)> {
                 *best = plain.unwrap_or(*best);
             }
         } else {
-            known.insert(is_in, atoms.len());
+            known.insert(is_in.clone(), atoms.len());
             atoms.push((plain.unwrap_or(first), end - low));
         }
     }
@@ -330,7 +328,10 @@ mod tests {
             CharSet::of(['\n', '\u{D7FF}', '\'']),
             CharSet::any().difference(&CharSet::of(['z'])),
         ];
-        for count in 0..=sets.len() {
+        // More sets than bits of a word, or of two.
+        let many = (0x100..0x200).map(|code| CharSet::from_code_points([(code, code + 0x80)]));
+        let sets: Vec<CharSet> = sets.into_iter().chain(many).collect();
+        for count in [0, 1, 2, 3, 4, 63, 64, 65, 127, 128, 129, sets.len()] {
             let sets: Vec<&CharSet> = sets[..count].iter().collect();
             let mut atoms = vec![CharSet::any()];
             for set in &sets {
