@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::grammar::{ExprId, Exprs, UNBOUNDED};
 use crate::limits::Budget;
 
-/// States that an automaton may have to become an expression.
-const MOST_STATES: usize = 400;
+/// What a state counts for on the way to an expression: ways lead from each to each.
+const STATE: usize = 125;
 
 /// A way from one state to another.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +41,7 @@ impl Automaton {
         if states.is_empty() {
             return Ok(exprs.nothing());
         }
-        if states.len() > MOST_STATES {
-            return Err(Error::limit("search", MOST_STATES));
-        }
+        budget.check_search(states.len(), STATE)?;
         let (first, last) = (self.count, self.count + 1);
         let mut ways: FxHashMap<(usize, usize), ExprId> = FxHashMap::default();
         let add = |exprs: &mut Exprs, ways: &mut FxHashMap<(usize, usize), ExprId>, key, texts| {

@@ -133,6 +133,14 @@ fn what_a_lexer_does_not_know_is_refused() {
 }
 
 #[test]
+fn programs_of_many_threads_end_in_a_limit() {
+    // 65,536 situations of 1,000 threads each; the same after look-ahead; and classes of many bits.
+    check_error("start: /a([ab]?){1000}c|[ab]*?a[ab]{16}/", "Limits::search");
+    check_error("start: /a([ab]?){1000}c|[ab]*?a[ab]{16}(?=d)/", "Limits::search");
+    check_error("start: /a{20000}(?<=a[ab]{5})\\b/", "Limits::search");
+}
+
+#[test]
 fn a_small_language() {
     let grammar = r#"
         start: statement*

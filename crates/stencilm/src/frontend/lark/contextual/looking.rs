@@ -11,13 +11,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::error::Error;
 use crate::frontend::automaton::{Automaton, Edge};
 use crate::frontend::lark::contextual::past::{BEGINNING, Pasts};
-use crate::frontend::lark::contextual::preferred::atoms;
+use crate::frontend::lark::contextual::preferred::{THREADS, atoms, join};
 use crate::frontend::lark::contextual::program::Step;
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
 
 /// What a class of what follows, or a set of them, counts for: each is looked at beside each.
 const CLASS: usize = 125;
+
+/// So many bits of a class count as much as one expression.
+const BITS: usize = 1_024;
 
 /// The class of the empty text.
 const END: usize = 0;
@@ -124,7 +127,7 @@ impl Looking {
     }
 
     fn find_classes(&mut self, pasts: &Pasts, budget: &mut Budget) -> Result<(), Error> {
-        let first = self.class(None, pasts);
+        let first = self.class(None, pasts, budget)?;
         let mut ids: FxHashMap<Vec<bool>, usize> = FxHashMap::default();
         self.classes.push(first.clone());
         ids.insert(first, END);
@@ -133,7 +136,8 @@ impl Looking {
             let at = self.before.len();
             let mut before = Vec::with_capacity(self.atoms.len());
             for place in 0..self.atoms.len() {
-                let class = self.class(Some((self.atoms[place].1, &self.classes[at])), pasts);
+                let next = Some((self.atoms[place].1, &self.classes[at]));
+                let class = self.class(next, pasts, budget)?;
                 let count = self.classes.len();
                 before.push(*ids.entry(class).or_insert_with_key(|class| {
                     self.classes.push(class.clone());
@@ -141,7 +145,7 @@ impl Looking {
                 }));
             }
             self.before.push(before);
-            budget.check_search(self.classes.len(), CLASS)?;
+            budget.check_search(self.classes.len(), CLASS + self.classes[END].len() / BITS)?;
         }
         Ok(())
     }
@@ -151,7 +155,12 @@ impl Looking {
     }
 
     /// Which steps come to their ends before the end of the text, or before a character and a class.
-    fn class(&self, next: Option<(char, &Vec<bool>)>, pasts: &Pasts) -> Vec<bool> {
+    fn class(
+        &self,
+        next: Option<(char, &Vec<bool>)>,
+        pasts: &Pasts,
+        budget: &Budget,
+    ) -> Result<Vec<bool>, Error> {
         let mut class = vec![false; pasts.count() * self.steps.len()];
         let after: Vec<usize> = match next {
             Some((c, _)) => (0..pasts.count()).map(|past| pasts.after(past, c)).collect(),
@@ -168,6 +177,7 @@ impl Looking {
         {
             let mut is_new = true;
             while std::mem::take(&mut is_new) {
+                budget.check()?;
                 for at in (begin..end).rev() {
                     let bit = |at: usize| class[self.bit(past, at)];
                     let is_set = match &self.steps[at] {
@@ -190,7 +200,7 @@ impl Looking {
                 }
             }
         }
-        class
+        Ok(class)
     }
 
     fn with_bit(&self, past: usize, at: usize) -> Vec<usize> {
@@ -257,10 +267,7 @@ impl Looking {
                 if is_free {
                     free = Some(to);
                 }
-                match by_target.iter_mut().find(|(known, _)| *known == to) {
-                    Some((_, set)) => *set = set.union(atom),
-                    None => by_target.push((to, atom.clone())),
-                }
+                join(&mut by_target, to, atom);
             }
             for (to, set) in by_target {
                 if Some(at) != free {
@@ -299,6 +306,7 @@ impl Looking {
         let mut states = vec![(past, first.clone())];
         ids.insert((past, first), 0);
         let mut edges = Vec::new();
+        let mut threads = 0;
         let mut at = 0;
         while at < states.len() {
             budget.check()?;
@@ -308,6 +316,7 @@ impl Looking {
                 let past = pasts.after(past, *sample);
                 let mut next = Vec::new();
                 for &(step, class) in &steps {
+                    budget.check()?;
                     if !matches!(&self.steps[step], Step::Chars(set) if set.contains(*sample)) {
                         continue;
                     }
@@ -324,19 +333,17 @@ impl Looking {
                 next.dedup();
                 let count = states.len();
                 let to = *ids.entry((past, next)).or_insert_with_key(|next| {
+                    threads += next.1.len();
                     states.push(next.clone());
                     count
                 });
-                match by_target.iter_mut().find(|(known, _)| *known == to) {
-                    Some((_, set)) => *set = set.union(atom),
-                    None => by_target.push((to, atom.clone())),
-                }
+                join(&mut by_target, to, atom);
             }
             for (to, set) in by_target {
                 edges.push(Edge { from: at, to, texts: exprs.chars(&set, Spelling::Text) });
             }
             at += 1;
-            budget.check_search(states.len(), 1)?;
+            budget.check_search(states.len() + threads / THREADS, 1)?;
         }
         let mut groups: Vec<(Complete, Vec<usize>)> = Vec::new();
         for (place, (past, steps)) in states.iter().enumerate() {

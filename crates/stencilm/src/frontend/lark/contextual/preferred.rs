@@ -13,6 +13,9 @@ use crate::frontend::lark::contextual::program::Step;
 use crate::grammar::{CharSet, ExprId, Exprs, Spelling};
 use crate::limits::Budget;
 
+/// So many threads of states count as much as one state.
+pub(crate) const THREADS: usize = 64;
+
 /// The texts that `steps` ends with; `all` are those that it could end with.
 ///
 /// # Errors
@@ -31,6 +34,7 @@ pub(crate) fn preferred(
     ids.insert(first, 0);
     let mut edges: Vec<Edge> = Vec::new();
     let mut is_plain = true;
+    let mut threads = 0;
     let mut at = 0;
     while at < states.len() {
         budget.check()?;
@@ -47,19 +51,17 @@ pub(crate) fn preferred(
             }
             let count = states.len();
             let to = *ids.entry(next).or_insert_with_key(|next| {
+                threads += next.0.len() + next.1.len();
                 states.push(next.clone());
                 count
             });
-            match by_target.iter_mut().find(|(known, _)| *known == to) {
-                Some((_, set)) => *set = set.union(atom),
-                None => by_target.push((to, atom.clone())),
-            }
+            join(&mut by_target, to, atom);
         }
         for (to, set) in by_target {
             edges.push(Edge { from: at, to, texts: exprs.chars(&set, Spelling::Text) });
         }
         at += 1;
-        budget.check_search(states.len(), 1)?;
+        budget.check_search(states.len() + threads / THREADS, 1)?;
     }
     if is_plain {
         return Ok(all);
@@ -117,6 +119,14 @@ impl Machine<'_> {
             threads.iter().filter(goes).map(|it| it + 1).collect()
         };
         (self.follow(&moved(ordered)).0, self.follow(&moved(any)).1)
+    }
+}
+
+/// Adds characters to those that lead to a state.
+pub(crate) fn join(by_target: &mut Vec<(usize, CharSet)>, to: usize, more: &CharSet) {
+    match by_target.iter_mut().find(|(known, _)| *known == to) {
+        Some((_, set)) => *set = set.union(more),
+        None => by_target.push((to, more.clone())),
     }
 }
 
